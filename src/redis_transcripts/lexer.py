@@ -15,6 +15,10 @@ _ARGUMENT = re.compile(
     r"""(?P<space>\s+)|(?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(?P<number>-?\d+(?:\.\d+)?(?=\s|$))|(?P<word>\S+)"""
 )
 
+_LINE = re.compile(r"(?P<content>[^\n]*)(?P<end>\n|\Z)")
+# An error may be an element of an array or a value of a map.
+_ERROR = re.compile(r"\s*(?:\d+[)~#] (?:.* => )?)*\(error\) ")
+
 
 class TranscriptLexer(Lexer):
     """Transcripts as redis-cli shows them.
@@ -30,17 +34,15 @@ class TranscriptLexer(Lexer):
 
     def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, _TokenType, str]]:
         """Yield position, token type and text."""
-        position = 0
-        for line in text.splitlines(keepends=True):
-            content = line.rstrip("\n")
-            prompt = PROMPT.match(content)
-            if prompt:
-                yield position, Generic.Prompt, prompt.group()
-                yield from _typed(content[prompt.end() :], position + prompt.end())
+        for line in _LINE.finditer(text):
+            content = line["content"]
+            if prompt := PROMPT.match(content):
+                yield line.start(), Generic.Prompt, prompt.group()
+                yield from _typed(content[prompt.end() :], line.start() + prompt.end())
             elif content:
-                yield position, Generic.Error if "(error) " in content else Generic.Output, content
-            yield position + len(content), Whitespace, line[len(content) :]
-            position += len(line)
+                yield line.start(), Generic.Error if _ERROR.match(content) else Generic.Output, content
+            if line["end"]:
+                yield line.start("end"), Whitespace, line["end"]
 
 
 def _typed(text: str, position: int) -> Iterator[tuple[int, _TokenType, str]]:

@@ -10,6 +10,9 @@ The methods overridden here are undocumented: ``constraints.txt`` pins pymdown-e
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,10 +67,8 @@ class PageReader:
         preprocessors.register(self._page_lines, "transcript_page_lines", 1000)
         preprocessors.register(self._origins, "transcript_origins", 31.9)
         preprocessors.register(self._superfences, "fenced_code_block", 25)
-        self._snippets: _TracingSnippets | None = None
         if "snippet" in preprocessors:
-            self._snippets = _TracingSnippets(root, preprocessors["snippet"], self._markdown)
-            preprocessors.register(self._snippets, "snippet", 32)
+            preprocessors.register(_TracingSnippets(root, self._markdown), "snippet", 32)
 
     def read(self, path: Path) -> Page:
         """Return the page at ``path``.
@@ -81,11 +82,7 @@ class PageReader:
         self._markdown.reset()
         self._superfences.start_page()
         self._origins.lines = []
-        try:
-            rendered = self._markdown.convert(body)
-        except SnippetMissingError as error:
-            assert self._snippets is not None
-            raise PageError([self._snippets.missing(error)]) from error
+        rendered = self._markdown.convert(body)
         found = self._superfences.found
         unclaimed = list(self._superfences.unclaimed())
         problems = sorted(
@@ -104,17 +101,25 @@ class PageReader:
 
 def _read_body(path: Path, name: str) -> tuple[str, dict[str, Any], Origin]:
     """Return what follows the front matter, the front matter, and where the body begins."""
-    try:
+    with _reading(name):
         text = path.read_text(encoding="utf-8-sig")
+    body, metadata = meta.get_data(text)
+    front_matter = text[: len(text) - len(body)]
+    return body, metadata, Origin(name, front_matter.count("\n") + 1)
+
+
+@contextlib.contextmanager
+def _reading(name: str) -> Iterator[None]:
+    """Say which file it is that cannot be read as text."""
+    try:
+        yield
     except UnicodeDecodeError as error:
-        fault = Problem(Origin(name, 1), f"not UTF-8: {error.reason} at byte {error.start}", "save the page as UTF-8")
+        wanted = error.encoding.upper()
+        fault = Problem(Origin(name, 1), f"not {wanted}: {error.reason} at byte {error.start}", f"save it as {wanted}")
         raise PageError([fault]) from error
     except OSError as error:
         fault = Problem(Origin(name, 1), f"cannot be read: {error.strerror}", "check the path and its permissions")
         raise PageError([fault]) from error
-    body, metadata = meta.get_data(text)
-    front_matter = text[: len(text) - len(body)]
-    return body, metadata, Origin(name, front_matter.count("\n") + 1)
 
 
 class _PageLines(Preprocessor):
@@ -130,7 +135,7 @@ class _PageLines(Preprocessor):
 class _TracingSnippets(SnippetPreprocessor):
     """The snippets preprocessor with lines that know the file they were read from; a missing file is an error."""
 
-    def __init__(self, root: Path, original: SnippetPreprocessor, md: Markdown) -> None:
+    def __init__(self, root: Path, md: Markdown) -> None:
         config = next(
             extension.getConfigs()
             for extension in md.registeredExtensions
@@ -139,18 +144,37 @@ class _TracingSnippets(SnippetPreprocessor):
         super().__init__({**config, "check_paths": True}, md)
         self._root = root
         self._target = ""
-        self._lines_read: list[SourceLine] = []
 
-    def run(self, lines: list[str]) -> list[str]:
-        self._lines_read = [line for line in lines if isinstance(line, SourceLine)]
-        included: list[str] = super().run(lines)
+    def run(self, lines: list[SourceLine]) -> list[SourceLine]:
+        self._page_end = lines[-1].origin
+        included: list[SourceLine] = super().run(lines)
         return included
 
     def read_lines(self, path: str) -> list[SourceLine]:
         name = display_path(Path(path), self._root)
-        lines = [SourceLine(line, Origin(name, number)) for number, line in enumerate(super().read_lines(path), 1)]
-        self._lines_read += lines
-        return lines
+        with _reading(name):
+            lines = super().read_lines(path)
+        return [SourceLine(line, Origin(name, number)) for number, line in enumerate(lines, 1)]
+
+    def parse_snippets(
+        self, lines: list[str], file_name: str | None = None, is_url: bool = False, is_section: bool = False
+    ) -> list[SourceLine]:
+        # What `auto_append` adds to every page stands in no file.
+        asking = [line if isinstance(line, SourceLine) else SourceLine(line, self._page_end) for line in lines]
+        notation = list(itertools.compress(asking, self.get_syntax_mask(asking, is_section)))
+        try:
+            parsed: list[str] = super().parse_snippets(asking, file_name, is_url, is_section)
+        except SnippetMissingError as error:
+            origin = next(line.origin for line in notation if self._path_in(line) == self._target)
+            fault = f"include `{self._target}`: {error}"
+            raise PageError([Problem(origin, fault, "correct the path or the section's name")]) from error
+        # An empty line among the paths of a block stays on the page, without the line it was.
+        empty = (line for line in notation if not line.strip())
+        return [line if isinstance(line, SourceLine) else SourceLine(line, next(empty).origin) for line in parsed]
+
+    def match_section(self, line: SourceLine) -> _SectionMarker | None:
+        match = super().match_section(line)
+        return _SectionMarker(match, line.origin) if match else None
 
     def dedent(self, lines: list[SourceLine]) -> list[SourceLine]:
         dedented: list[str] = super().dedent(lines)
@@ -161,10 +185,21 @@ class _TracingSnippets(SnippetPreprocessor):
         target: dict[str, Any] | None = super().parse_snippet_target(path)
         return target
 
-    def missing(self, error: SnippetMissingError) -> Problem:
-        """The problem behind ``error``, at the line that asks for the include."""
-        asking = next(line for line in self._lines_read if self._target in line)
-        return Problem(asking.origin, f"include `{self._target}`: {error}", "correct the path or the section's name")
+    def _path_in(self, line: str) -> str:
+        """What a line of an include asks for: all of it in a block, else what stands between quotes."""
+        inline = self.RE_ALL_SNIPPETS.match(line)
+        return inline["snippet"][1:-1].strip() if inline and inline["snippet"] else line.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class _SectionMarker:
+    """The match of a section marker. An escaped one is shown: the snippets preprocessor joins it from its groups."""
+
+    match: re.Match[str]
+    origin: Origin
+
+    def group(self, name: str) -> SourceLine:
+        return SourceLine(self.match[name], self.origin)
 
 
 class _Origins(Preprocessor):
@@ -175,11 +210,7 @@ class _Origins(Preprocessor):
     def run(self, lines: list[str]) -> list[str]:
         for line in lines:
             if not isinstance(line, SourceLine):
-                if not self.lines or "8<" not in line:
-                    raise TranscriptsError(f"a Markdown extension rewrote a line before its origin was kept: {line!r}")
-                # An escaped section marker comes back as plain text; it stands below the line before it.
-                before = self.lines[-1].origin
-                line = SourceLine(line, Origin(before.path, before.line + 1))
+                raise TranscriptsError(f"a Markdown extension rewrote a line before its origin was kept: {line!r}")
             self.lines.append(line)
         return lines
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from redis_transcripts import examples, report, server, site_config
-from redis_transcripts.errors import TranscriptsError
+from redis_transcripts.errors import ServerError, TranscriptsError
 from redis_transcripts.examples import Example, PageRun
 from redis_transcripts.markdown import PageReader
 from redis_transcripts.server import Binary, Server
@@ -16,7 +16,7 @@ from redis_transcripts.server import Binary, Server
 _READER = pytest.StashKey[PageReader]()
 _BINARY = pytest.StashKey[Binary]()
 _SERVER = pytest.StashKey[Server]()
-_COUNT = pytest.StashKey[int]()
+_COLLECTED = pytest.StashKey[list["Page"]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,11 +31,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("redis_mkdocs", "the mkdocs.yml that names the Markdown extensions of the pages", default="")
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Without a server none of the pages can be true or false."""
+    if _asked_for(session.config):
+        try:
+            _binary(session.config)
+        except ServerError as error:
+            raise pytest.UsageError(str(error)) from error
+
+
 def pytest_report_header(config: pytest.Config) -> str | None:
-    try:
-        binary = _binary(config)
-    except TranscriptsError as error:
-        return f"redis transcripts: {error}"
+    if not _asked_for(config):
+        return None
+    binary = _binary(config)
     return f"redis transcripts: {binary} ({binary.path})"
 
 
@@ -44,20 +52,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Page | Non
         return None
     if parent.session.isinitpath(file_path) or any(file_path.is_relative_to(p) for p in _pages(parent.config)):
         page: Page = Page.from_parent(parent, path=file_path)
+        parent.config.stash.setdefault(_COLLECTED, []).append(page)
         return page
     return None
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """A run over pages that found no example must not be green, whatever else it ran."""
-    asked_for = [
-        page
-        for page in _pages(session.config)
-        for argument in session.config.args
-        if _overlap(page, session.config.invocation_params.dir / argument.split("::")[0])
-    ]
-    if asked_for and not session.config.stash.get(_COUNT, 0) and not session.testsfailed:
-        names = ", ".join(str(page) for page in asked_for)
+    asked_for = _asked_for(session.config)
+    collected = session.config.stash.get(_COLLECTED, [])
+    if asked_for and all(page.has_no_example for page in collected) and not session.testsfailed:
+        names = ", ".join(str(path) for path in asked_for)
         raise pytest.UsageError(
             f"no redis example was collected from {names}; check `redis_pages` in the configuration"
         )
@@ -73,10 +78,17 @@ class Page(pytest.File):
     """A Markdown page, whose examples share one session."""
 
     run: PageRun
+    examples: tuple[Example, ...] = ()
+    is_read = False
+
+    @property
+    def has_no_example(self) -> bool:
+        """Whether that is known: a run of the last failures alone does not read the other pages."""
+        return self.is_read and not self.examples
 
     def collect(self) -> Iterator[RedisItem]:
         self.examples = examples.read(_reader(self.config), self.path)
-        self.config.stash[_COUNT] = self.config.stash.get(_COUNT, 0) + len(self.examples)
+        self.is_read = True
         for index, example in enumerate(self.examples):
             item: RedisItem = RedisItem.from_parent(self, name=example.block.name, index=index, example=example)
             yield item
@@ -118,7 +130,8 @@ class RedisItem(pytest.Item):
         return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        return self.path, self._example.block.origin.line - 1, self.name
+        origin = self._example.block.origin
+        return self.config.rootpath / origin.path, origin.line - 1, self.name
 
 
 def _pages(config: pytest.Config) -> list[Path]:
@@ -126,9 +139,14 @@ def _pages(config: pytest.Config) -> list[Path]:
     return pages
 
 
-def _overlap(page: Path, argument: Path) -> bool:
-    argument = argument.resolve()
-    return argument.is_relative_to(page) or page.is_relative_to(argument)
+def _asked_for(config: pytest.Config) -> list[Path]:
+    """Return the pages, and the folders of pages, among what this run was told to collect."""
+    told = [(config.invocation_params.dir / argument.split("::")[0]).resolve() for argument in config.args]
+    pages = [page.resolve() for page in _pages(config)]
+    return [
+        *(page for page in pages if any(path.is_relative_to(page) or page.is_relative_to(path) for path in told)),
+        *(path for path in told if path.suffix == ".md" and not any(path.is_relative_to(page) for page in pages)),
+    ]
 
 
 def _reader(config: pytest.Config) -> PageReader:

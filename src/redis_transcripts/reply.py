@@ -14,19 +14,24 @@ _NAMED_ESCAPES = {0x5C: r"\\", 0x22: r"\"", 0x0A: r"\n", 0x0D: r"\r", 0x09: r"\t
 _QUOTED = tuple(_NAMED_ESCAPES.get(byte, chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}") for byte in range(256))
 
 # Commands whose reply redis-cli prints unquoted although it is a bulk string: they answer with a report to be read.
-_RAW_COMMANDS = {b"info", b"lolwut"}
-_RAW_SUBCOMMANDS = {
+_RAW = {
+    (b"info",),
+    (b"lolwut",),
     (b"client", b"list"),
     (b"client", b"info"),
-    (b"cluster", b"info"),
-    (b"cluster", b"nodes"),
     (b"debug", b"client-eviction"),
     (b"debug", b"htstats"),
     (b"debug", b"htstats-key"),
-    (b"latency", b"doctor"),
-    (b"latency", b"graph"),
     (b"memory", b"doctor"),
     (b"memory", b"malloc-stats"),
+    (b"proxy", b"info"),
+}
+# Those that it prints so only when they are typed with this many words.
+_RAW_LENGTHS: dict[tuple[bytes, ...], int] = {
+    (b"cluster", b"info"): 2,
+    (b"cluster", b"nodes"): 2,
+    (b"latency", b"doctor"): 2,
+    (b"latency", b"graph"): 3,
 }
 
 
@@ -36,7 +41,7 @@ def lines(reply: Reply, arguments: list[bytes]) -> list[str]:
     Line ends inside a report (``INFO``, say) separate lines as they do on a terminal. Blank lines at the end are left
     out: on a page they separate steps.
     """
-    text = _raw(reply) if _is_report(arguments) else format_reply(reply)
+    text = _text(reply) if _is_report(arguments) else format_reply(reply)
     printed = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     while printed and not printed[-1].strip():
         printed.pop()
@@ -52,7 +57,7 @@ def format_reply(reply: Reply, indent: str = "") -> str:
         return _aggregate(reply, indent)
     if reply.kind is Kind.BULK:
         return quote(reply.text)
-    text = reply.text.decode("utf-8", "backslashreplace")
+    text = _text(reply)
     match reply.kind:
         case Kind.NIL:
             return "(nil)"
@@ -75,10 +80,14 @@ def quote(text: bytes) -> str:
     return '"' + "".join([_QUOTED[byte] for byte in text]) + '"'
 
 
+def _text(reply: Reply) -> str:
+    return reply.text.decode("utf-8", "backslashreplace")
+
+
 def _aggregate(reply: Reply, indent: str) -> str:
     if not reply.items:
         return _EMPTY[reply.kind]
-    per_entry = 2 if reply.kind is Kind.MAP else 1
+    per_entry = _items_per_entry(reply)
     width = len(str(len(reply.items) // per_entry))
     nested_indent = indent + " " * (width + 2)
     printed = []
@@ -92,19 +101,22 @@ def _aggregate(reply: Reply, indent: str) -> str:
 
 
 def _map_value(value: Reply, indent: str) -> str:
-    """A value that fills several lines begins on a line of its own, below its key."""
+    """A value with several entries begins on a line of its own, below its key."""
     text = format_reply(value, indent)
-    if value.kind in _SEPARATORS and "\n" in text:
-        return "\n" + indent + text
-    return text
+    return "\n" + indent + text if _has_several_entries(value) else text
+
+
+def _has_several_entries(reply: Reply) -> bool:
+    """Whether it or, where it has but one entry, what that holds; the key of a map does not count."""
+    if not reply.items:
+        return False
+    return len(reply.items) > _items_per_entry(reply) or _has_several_entries(reply.items[-1])
+
+
+def _items_per_entry(reply: Reply) -> int:
+    return 2 if reply.kind is Kind.MAP else 1
 
 
 def _is_report(arguments: list[bytes]) -> bool:
     words = tuple(argument.lower() for argument in arguments[:2])
-    return words[:1] in {(command,) for command in _RAW_COMMANDS} or words in _RAW_SUBCOMMANDS
-
-
-def _raw(reply: Reply) -> str:
-    if reply.kind in _SEPARATORS:
-        return "\n".join(_raw(item) for item in reply.items)
-    return reply.text.decode("utf-8", "backslashreplace")
+    return words[:1] in _RAW or words in _RAW or _RAW_LENGTHS.get(words) == len(arguments)

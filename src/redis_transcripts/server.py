@@ -77,11 +77,15 @@ def inspect(path: Path) -> Binary:
             [path.absolute(), "--version"], capture_output=True, text=True, timeout=_START_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ServerError(f"{path} cannot be run: {error}; name another with --redis-server") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ServerError(f"{path} cannot be run: {why}; name another with --redis-server") from error
     told = _VERSION.search(answer.stdout)
     if not told:
         output = (answer.stdout + answer.stderr).strip()[:200]
-        raise ServerError(f"{path} --version answers {output!r}, which no Redis or Valkey server does")
+        raise ServerError(
+            f"{path} --version answers {output!r}, which no Redis or Valkey server does; "
+            "name another with --redis-server"
+        )
     return Binary(path.absolute(), told["product"], told["version"])
 
 
@@ -95,6 +99,8 @@ class Server:
         self.binary = binary
         self._settings = settings or {}
         self._guard: subprocess.Popen[bytes] | None = None
+        self._exit_status: str | None = None
+        self._failure: ServerError | None = None
         self._directory = Path()
         self._port = 0
 
@@ -102,9 +108,11 @@ class Server:
         """Return host and port of the running server, starting it when it does not run.
 
         Raises:
-            ServerError: it did not come up; the text shows its log.
+            ServerError: it did not come up, now or before; the text shows its log.
         """
-        if self._guard is None or self._exit_status() is not None:
+        if self._failure is not None:
+            raise self._failure
+        if self._guard is None or self._has_ended():
             self.stop()
             self._start()
         return _ADDRESS, self._port
@@ -112,10 +120,9 @@ class Server:
     def describe_end(self) -> str:
         """Return how the server ended and what it logged last, or the empty string while it runs."""
         # A connection breaks a moment before the guard learns why.
-        status = self._exit_status(wait=0.3)
-        if status is None:
+        if not self._has_ended(wait=0.3):
             return ""
-        return f"{self.binary} exited with status {status}; its log ends:\n{self._log_tail()}"
+        return f"{self.binary} exited with status {self._exit_status}; its log ends:\n{self._log_tail()}"
 
     def stop(self) -> None:
         """End the server and remove its folder; does nothing when it does not run."""
@@ -140,10 +147,13 @@ class Server:
             self.stop()
             if "in use" not in end:
                 break
-        raise ServerError(end or f"{self.binary} at {self.binary.path} did not answer within {_START_SECONDS:.0f} s")
+        silence = f"{self.binary} at {self.binary.path} did not answer within {_START_SECONDS:g} s"
+        self._failure = ServerError(end or silence)
+        raise self._failure
 
     def _launch(self) -> None:
-        self._directory = Path(tempfile.mkdtemp(prefix="redis-transcripts-"))
+        self._exit_status = None
+        self._directory = Path(tempfile.mkdtemp(prefix="redis-transcripts-")).resolve()
         settings = {
             "bind": _ADDRESS,
             "port": str(self._port),
@@ -163,26 +173,26 @@ class Server:
         )
 
     def _answers(self) -> bool:
+        """Wait until the server answers; another one may have taken the port, so it has to name its folder."""
         deadline = time.monotonic() + _START_SECONDS
-        while time.monotonic() < deadline and self._exit_status() is None:
+        while time.monotonic() < deadline and not self._has_ended():
             with (
                 contextlib.suppress(OSError),
                 socket.create_connection((_ADDRESS, self._port), timeout=1) as connection,
             ):
-                connection.sendall(b"PING\r\n")
-                if connection.recv(64).startswith(b"+PONG"):
+                connection.sendall(b"CONFIG GET dir\r\n")
+                if os.fsencode(self._directory) in connection.recv(4096):
                     return True
             time.sleep(0.005)
         return False
 
-    def _exit_status(self, wait: float = 0.0) -> str | None:
-        """The exit status that the guard printed, or none while the server runs; ``wait`` is in seconds."""
-        if self._guard is None:
-            return "unknown"
-        assert self._guard.stdout is not None
-        if not select.select([self._guard.stdout], [], [], wait)[0]:
-            return None
-        return self._guard.stdout.peek().decode().strip() or "unknown"  # type: ignore[attr-defined]
+    def _has_ended(self, wait: float = 0.0) -> bool:
+        """Look whether the guard has told the server's exit status; ``wait`` is in seconds."""
+        if self._guard is not None and self._exit_status is None:
+            assert self._guard.stdout is not None
+            if select.select([self._guard.stdout], [], [], wait)[0]:
+                self._exit_status = self._guard.stdout.readline().decode().strip() or "unknown"
+        return self._exit_status is not None
 
     def _log_tail(self) -> str:
         with contextlib.suppress(OSError):
@@ -209,7 +219,7 @@ def _on_path(name: str) -> list[Path]:
     """Return the programs called ``name`` on PATH in order, without those of this Python environment."""
     environments = {Path(sys.prefix), Path(os.environ.get("VIRTUAL_ENV") or sys.prefix)}
     environments -= {Path(sys.base_prefix)}
-    folders = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
+    folders = [Path(folder).absolute() for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
     return [
         folder / name
         for folder in folders

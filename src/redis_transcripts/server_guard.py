@@ -9,6 +9,7 @@ Only the standard library, and little of it: the guard has to be up before the s
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -23,18 +24,30 @@ def main(directory: str, command: list[str]) -> None:
     if server == 0:
         _become(command, directory)
     os.close(held_by_server)
+    _lead_own_group(server)
     ready, _, _ = select.select([sys.stdin, server_lives], [], [])
     if server_lives in ready:
         _, status = os.waitpid(server, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+        with contextlib.suppress(BrokenPipeError):
+            os.write(1, b"%d\n" % os.waitstatus_to_exitcode(status))
         select.select([sys.stdin], [], [])
     else:
-        os.kill(server, signal.SIGKILL)
+        os.killpg(server, signal.SIGKILL)
         os.waitpid(server, 0)
     _remove(directory)
 
 
+def _lead_own_group(process: int) -> None:
+    """Let what ``process`` starts end with it: the command may be a script around the server.
+
+    The new process and the guard both see to this, since either may be first.
+    """
+    with contextlib.suppress(PermissionError):
+        os.setpgid(process, process)
+
+
 def _become(command: list[str], directory: str) -> None:
+    _lead_own_group(os.getpid())
     nothing = os.open(os.devnull, os.O_RDONLY)
     log = os.open(os.path.join(directory, "server.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(nothing, 0)

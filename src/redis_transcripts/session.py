@@ -16,9 +16,10 @@ from redis_transcripts.transcript import Step
 REPLY_SECONDS = 10.0
 """How long a reply may take before the step counts as unanswered."""
 
-# Their effect outlives FLUSHALL, so the page after them gets a new server.
+# What they do may outlive FLUSHALL (CLIENT PAUSE, say), so the page after them gets a new server.
 _LASTING_COMMANDS = {
     b"acl",
+    b"client",
     b"cluster",
     b"config",
     b"debug",
@@ -44,7 +45,7 @@ class StepOutcome:
 
 
 class SessionLostError(TranscriptsError):
-    """A step got no reply, so that nothing after it on the page can be run."""
+    """A command got no reply, so that nothing after it on the page can be run."""
 
 
 class Session:
@@ -52,26 +53,26 @@ class Session:
 
     Raises:
         ServerError: the server cannot be started.
+        SessionLostError: it runs and cannot be emptied.
     """
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._lasting = False
-        self._lost: SessionLostError | None = None
+        self._server_is_spent = False
         self._connection: socket.socket | None = None
         self.start_fresh()
 
     def start_fresh(self) -> None:
         """Begin again: a new connection to a server without keys, functions and scripts."""
-        self._disconnect()
-        if self._lasting:
-            self._server.stop()
-            self._lasting = False
-        self._connection = socket.create_connection(self._server.address(), timeout=REPLY_SECONDS)
-        self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection = self._connection
+        self.close()
+        address = self._server.address()
+        try:
+            self._connection = connection = socket.create_connection(address, timeout=REPLY_SECONDS)
+        except OSError as error:
+            raise self._lost("connecting to the server", _no_reply(error)) from error
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._reader = resp.Reader(lambda: connection.recv(65536))
-        for command in ([b"FLUSHALL"], [b"FUNCTION", b"FLUSH"], [b"SCRIPT", b"FLUSH"]):
+        for command in ("FLUSHALL", "FUNCTION FLUSH", "SCRIPT FLUSH"):
             self._administer(command)
 
     @contextlib.contextmanager
@@ -80,54 +81,58 @@ class Session:
         if protocol == 2:
             yield
             return
-        self._administer([b"HELLO", b"%d" % protocol])
+        self._administer(f"HELLO {protocol}")
         yield
-        self._administer([b"HELLO", b"2"])
+        self._administer("HELLO 2")
 
     def run(self, steps: Sequence[Step]) -> tuple[StepOutcome, ...]:
         """Run ``steps`` in order and return what each answered.
 
         Raises:
-            SessionLostError: a step got no reply, now or earlier on the page.
+            SessionLostError: a step got no reply.
         """
         return tuple(StepOutcome(step, tuple(self._answer(step))) for step in steps)
 
     def close(self) -> None:
-        """End the connection; a server whose configuration the page may have changed is ended too."""
-        self._disconnect()
-        if self._lasting or self._lost:
+        """End the connection, and with it a server that the next page cannot use."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        if self._server_is_spent:
             self._server.stop()
+            self._server_is_spent = False
 
     def _answer(self, step: Step) -> list[str]:
-        if self._lost:
-            raise SessionLostError(
-                f"{step.typed.origin}: not run, since the session is lost\n{self._lost}"
-            ) from self._lost
         if step.refusal is not None:
             return [step.refusal]
         arguments = list(step.arguments)
-        self._lasting = self._lasting or arguments[0].lower() in _LASTING_COMMANDS
+        self._server_is_spent = self._server_is_spent or arguments[0].lower() in _LASTING_COMMANDS
         try:
             return [line for _ in range(step.repeat) for line in reply.lines(self._ask(arguments), arguments)]
         except (OSError, ProtocolError) as error:
-            what = f"no reply within {REPLY_SECONDS:.0f} s" if isinstance(error, TimeoutError) else f"no reply: {error}"
-            end = self._server.describe_end()
-            message = f"{step.typed.origin}: {what}\n> {without_prompt(step.typed)}" + (f"\n{end}" if end else "")
-            self._lost = SessionLostError(message)
-            raise self._lost from error
+            raise self._lost(f"{step.typed.origin}", f"{_no_reply(error)}\n> {without_prompt(step.typed)}") from error
 
     def _ask(self, arguments: list[bytes]) -> resp.Reply:
         assert self._connection is not None
         self._connection.sendall(resp.encode(arguments))
         return self._reader.read()
 
-    def _administer(self, command: list[bytes]) -> None:
+    def _administer(self, command: str) -> None:
         """Send a command that is not part of the page. Servers before 7.0 have no functions to flush."""
-        answer = self._ask(command)
+        try:
+            answer = self._ask(command.encode().split())
+        except (OSError, ProtocolError) as error:
+            raise self._lost(command, _no_reply(error)) from error
         if answer.kind is resp.Kind.ERROR and not answer.text.startswith(b"ERR unknown command"):
-            raise SessionLostError(f"{b' '.join(command).decode()} failed: {answer.text.decode(errors='replace')}")
+            raise self._lost(command, answer.text.decode(errors="replace"))
 
-    def _disconnect(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+    def _lost(self, where: str, why: str) -> SessionLostError:
+        """End the server, which may be in any state, and return the error that tells so."""
+        end = self._server.describe_end()
+        self._server_is_spent = True
+        self.close()
+        return SessionLostError(f"{where}: {why}" + (f"\n{end}" if end else ""))
+
+
+def _no_reply(error: OSError | ProtocolError) -> str:
+    return f"no reply within {REPLY_SECONDS:g} s" if isinstance(error, TimeoutError) else f"no reply: {error}"

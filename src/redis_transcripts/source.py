@@ -29,12 +29,16 @@ class SourceLine(str):
         line.origin = origin
         return line
 
+    # What the snippets preprocessor does to a line: it indents an included one with `indentation + line`, and joins the
+    # parts of an escaped marker without its `;`, or replaces that.
+
     def __radd__(self, prefix: str) -> SourceLine:
-        # The snippets preprocessor indents an included line with `indentation + line`.
         return SourceLine(str.__add__(prefix, self), self.origin)
 
+    def __add__(self, suffix: str) -> SourceLine:
+        return SourceLine(super().__add__(suffix), self.origin)
+
     def replace(self, old: str, new: str, count: SupportsIndex = -1, /) -> SourceLine:
-        # ... and strips the `;` of an escaped marker with `line.replace`.
         return SourceLine(super().replace(old, new, count), self.origin)
 
 

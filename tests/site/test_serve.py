@@ -1,0 +1,91 @@
+"""``make serve``: what a writer sees while editing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A copy of the site's sources, which a test may edit."""
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    return tmp_path
+
+
+def _free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@pytest.fixture
+def served(project: Path) -> Iterator[str]:
+    port = _free_port()
+    serve = subprocess.Popen(
+        [sys.executable, "-m", "priority_site.serve", "--port", str(port)],
+        cwd=project,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    url = f"http://127.0.0.1:{port}/"
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and serve.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                break
+        except OSError:
+            time.sleep(0.1)
+    yield url
+    serve.send_signal(signal.SIGINT)
+    assert serve.wait(timeout=10) == 0
+
+
+def test_the_hub_answers(served: str) -> None:
+    with urllib.request.urlopen(served, timeout=5) as answer:
+        assert "What comes out next?" in answer.read().decode()
+
+
+def test_an_edit_shows_in_the_browser_within_three_seconds(project: Path, served: str, browser: Browser) -> None:
+    page = browser.new_page()
+    page.goto(served, wait_until="load")
+    # The page asks for changes only a moment after it has loaded.
+    page.wait_for_timeout(500)
+    hub = project / "docs/index.md"
+    hub.write_text(hub.read_text().replace("# What comes out next?", "# What comes out first?"))
+    page.get_by_role("heading", name="What comes out first?").wait_for(timeout=3000)
+    page.close()
+
+
+def test_a_taken_port_is_one_clear_line(project: Path) -> None:
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        serve = subprocess.run(
+            [sys.executable, "-m", "priority_site.serve", "--port", str(port)],
+            cwd=project,
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=False,
+        )
+    assert serve.returncode == 1
+    assert serve.stderr == f"Port {port} is taken: end what listens there, or run make serve PORT={port + 1}.\n"
