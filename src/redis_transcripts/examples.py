@@ -1,4 +1,4 @@
-"""A page's examples, and one run through them."""
+"""A page's examples: its blocks, and what is to be run of each."""
 
 from __future__ import annotations
 
@@ -7,46 +7,141 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from redis_transcripts import fence, transcript
+from redis_transcripts import arguments, compare, console, fence, lua, transcript
+from redis_transcripts.console import Command
 from redis_transcripts.errors import PageError, Problem
 from redis_transcripts.fence import Block
+from redis_transcripts.lua import Script
 from redis_transcripts.markdown import Page, PageReader
-from redis_transcripts.server import Server
-from redis_transcripts.session import Session, SessionLostError, StepOutcome
-from redis_transcripts.source import Origin
+from redis_transcripts.source import Fence, Origin, SourceLine
 from redis_transcripts.transcript import Step
 
 _NO_EXAMPLES = re.compile(r"none\W+\w.*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
-    """A block and what is to be run of it."""
+class RedisExample:
+    """Typed lines and the reply of each."""
 
     block: Block
     steps: tuple[Step, ...]
 
 
-def read(reader: PageReader, path: Path) -> tuple[Example, ...]:
-    """Return the examples of the page at ``path`` in order.
+@dataclass(frozen=True, slots=True)
+class LuaExample:
+    """A script for EVAL, its keys and arguments, and its reply."""
+
+    block: Block
+    script: Script
+    keys: tuple[bytes, ...]
+    argv: tuple[bytes, ...]
+    shown: tuple[SourceLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PythonExample:
+    """Code, and what it prints."""
+
+    block: Block
+    shown: tuple[SourceLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleExample:
+    """Commands for a shell, and what each prints."""
+
+    block: Block
+    commands: tuple[Command, ...]
+
+
+type Example = RedisExample | LuaExample | PythonExample | ConsoleExample
+
+
+def read(reader: PageReader, path: Path, lua_folder: Path) -> tuple[Example, ...]:
+    """Return the examples of the page at ``path`` in order. Includes of Lua on the page are relative to ``lua_folder``.
 
     Raises:
         PageError: the page cannot be run as it is written, or has no example and does not say why in its front matter
             (``examples: none, because ...``).
     """
     page = reader.read(path)
+    blocks = fence.blocks(page.fences)
     problems: list[Problem] = []
     found: list[Example] = []
-    blocks = fence.blocks(page.fences)
     for block in blocks:
         try:
-            found.append(Example(block, transcript.parse(block)))
+            example = _example(block, lua_folder, reader.root)
         except PageError as error:
             problems += error.problems
+        else:
+            problems += _needless_varies(example)
+            found.append(example)
     problems += _said_of_examples(page, blocks)
     if problems:
         raise PageError(problems)
     return tuple(found)
+
+
+def _example(block: Block, lua_folder: Path, root: Path) -> Example:
+    match block.language:
+        case "lua":
+            return _lua_example(block, lua_folder, root)
+        case "python":
+            return _python_example(block)
+        case "console":
+            return ConsoleExample(block, console.parse(block))
+    return RedisExample(block, transcript.parse(block))
+
+
+def _lua_example(block: Block, lua_folder: Path, root: Path) -> LuaExample:
+    _require_code(block)
+    if block.answer is None or not (shown := _shown(block.answer)):
+        cure = "show below it, in a reply block, what redis-cli prints"
+        raise PageError([Problem(block.origin, f"a lua block without a reply: `{block.title}`", cure)])
+    words = []
+    for name in ("keys", "argv"):
+        try:
+            words.append(tuple(arguments.split((block.keys.get(name) or "").encode())))
+        except arguments.UnbalancedQuotesError as error:
+            fault = Problem(block.origin, f"a quote in {name} is not closed: `{error}`", "quote as in a typed line")
+            raise PageError([fault]) from error
+    return LuaExample(block, lua.flatten(block.lines, lua_folder, root), words[0], words[1], shown)
+
+
+def _python_example(block: Block) -> PythonExample:
+    _require_code(block)
+    shown = _shown(block.answer)
+    if block.answer is not None and not shown:
+        fault = f"a python block with an empty output block: `{block.title}`"
+        raise PageError([Problem(block.origin, fault, "show in it what is printed, or delete it")])
+    return PythonExample(block, shown)
+
+
+def _require_code(block: Block) -> None:
+    if not any(line.strip() for line in block.lines):
+        fault = f"a {block.language} block without code"
+        raise PageError([Problem(block.origin, fault, "write it, or delete the block")])
+
+
+def _needless_varies(example: Example) -> list[Problem]:
+    match example:
+        case RedisExample():
+            shown = [line for step in example.steps for line in step.shown]
+        case ConsoleExample():
+            shown = [line for command in example.commands for line in command.shown]
+        case LuaExample() | PythonExample():
+            shown = list(example.shown)
+    if "varies" not in example.block.keys or any(map(compare.stands_for_others, shown)):
+        return []
+    cure = "write ... from where it varies to the end of the line, or delete varies="
+    return [Problem(example.block.origin, "varies, but no shown line ends in ...", cure)]
+
+
+def _shown(answer: Fence | None) -> tuple[SourceLine, ...]:
+    lines = list(answer.lines) if answer else []
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return tuple(lines)
 
 
 def _said_of_examples(page: Page, blocks: Sequence[Block]) -> list[Problem]:
@@ -62,50 +157,3 @@ def _said_of_examples(page: Page, blocks: Sequence[Block]) -> list[Problem]:
     if blocks:
         return [Problem(top, f"`examples: {said}`, but there is one at {blocks[0].origin}", "delete the line")]
     return []
-
-
-class PageRun:
-    """One run through a page, in one session, which begins with the first block that is asked for.
-
-    A block is run once, whatever is asked for, and after all the blocks above it.
-    """
-
-    def __init__(self, server: Server, examples: Sequence[Example]) -> None:
-        self._server = server
-        self._examples = tuple(examples)
-        self._session: Session | None = None
-        self._outcomes: list[tuple[StepOutcome, ...] | SessionLostError] = []
-        self._lost: SessionLostError | None = None
-
-    def outcome(self, index: int) -> tuple[StepOutcome, ...]:
-        """Return what the steps of the block at ``index`` answered; runs what is above it first.
-
-        Raises:
-            SessionLostError: a step of the block got no reply, or one before it did not.
-            ServerError: the server cannot be started.
-        """
-        while len(self._outcomes) <= index:
-            self._outcomes.append(self._run(self._examples[len(self._outcomes)]))
-        outcome = self._outcomes[index]
-        if isinstance(outcome, SessionLostError):
-            raise outcome
-        return outcome
-
-    def close(self) -> None:
-        """End the session."""
-        if self._session:
-            self._session.close()
-
-    def _run(self, example: Example) -> tuple[StepOutcome, ...] | SessionLostError:
-        if self._lost:
-            return SessionLostError(f"{example.block.origin}: not run, since the session is lost\n{self._lost}")
-        try:
-            if self._session is None:
-                self._session = Session(self._server)
-            elif "fresh" in example.block.keys:
-                self._session.start_fresh()
-            with self._session.speaking(int(example.block.keys.get("resp") or 2)):
-                return self._session.run(example.steps)
-        except SessionLostError as lost:
-            self._lost = lost
-            return lost

@@ -28,7 +28,7 @@ class TranscriptLexer(Lexer):
     """
 
     name = "Redis transcript"
-    aliases: ClassVar[list[str]] = ["redis"]
+    aliases: ClassVar[list[str]] = ["redis", "reply"]
     filenames: ClassVar[list[str]] = []
     url = "https://redis.io/docs/latest/develop/tools/cli/"
 

@@ -51,7 +51,7 @@ class PageReader:
     def __init__(
         self, root: Path, extensions: Sequence[str], extension_configs: Mapping[str, Mapping[str, Any]]
     ) -> None:
-        self._root = root
+        self.root = root
         try:
             self._markdown = Markdown(extensions=extensions, extension_configs=extension_configs)
         except Exception as error:
@@ -77,7 +77,7 @@ class PageReader:
             PageError: the file cannot be read as text, an include is missing, or the page has an unclosed fence, a near
                 miss of a fence, code that is not a fence, or a fence that it does not show.
         """
-        name = display_path(path, self._root)
+        name = display_path(path, self.root)
         body, metadata, self._page_lines.first = _read_body(path, name)
         self._markdown.reset()
         self._superfences.start_page()
@@ -250,7 +250,8 @@ class _RecordingSuperFences(SuperFencesBlockPreprocessor):
             source = self.rebuild_block(self.code)
             origins = self._origins.lines[start + 1 : end - 1]
             lines = [SourceLine(t, o.origin) for t, o in zip(source.split("\n"), origins, strict=False)]
-            header = SourceLine(self.first[len(self.ws) :], self._origins.lines[start].origin)
+            # As the page has it: an extension may have rewritten it since, to draw the block in another way.
+            header = SourceLine(self._origins.lines[start].lstrip("> \t").rstrip(), self._origins.lines[start].origin)
             self.found.append(Fence(header, tuple(lines)))
             mark = f'<pre data-fence="{len(self.found) - 1}"></pre>'
         else:

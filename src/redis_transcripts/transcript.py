@@ -15,6 +15,7 @@ _LOCAL_COMMANDS = {"quit", "exit", "clear", "help", "?", "restart", "connect", "
 _STREAMING_COMMANDS = {"subscribe", "psubscribe", "ssubscribe", "monitor", "sync", "psync"}
 
 
+_LARGEST_REPEAT = 2**63 - 1
 # As C's strtol reads it; an empty first argument counts as 0.
 _REPEAT = re.compile(rb"\s*[+-]?\d+|")
 
@@ -83,7 +84,7 @@ def _step(typed: SourceLine, shown: tuple[SourceLine, ...]) -> tuple[Step, Probl
         return Step(typed, (), 1, "Invalid argument(s)", shown), _missing_reply(typed, shown)
     if len(split) > 1 and _REPEAT.fullmatch(split[0]):
         repeat = int(split[0] or b"0")
-        if repeat < 1:
+        if not 1 <= repeat <= _LARGEST_REPEAT:
             refusal = "Invalid redis-cli repeat command option value."
             return Step(typed, (), 1, refusal, shown), _missing_reply(typed, shown)
         return Step(typed, split[1:], repeat, None, shown), _fault(typed, split[1:], shown)

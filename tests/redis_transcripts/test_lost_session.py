@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from redis_transcripts import server, session
+from redis_transcripts import outcome, server, session
 
 Write = Callable[[str, str], Path]
 ResultsOf = Callable[..., dict[str, str]]
@@ -100,6 +100,6 @@ def test_a_server_that_cannot_be_emptied_is_replaced(started: Callable[..., serv
     with socket.create_connection(running.address()) as connection:
         connection.sendall(b"ACL SETUSER default -flushall\r\n")
         assert connection.recv(64) == b"+OK\r\n"
-    with pytest.raises(session.SessionLostError, match=r"^FLUSHALL: NOPERM .* no permissions"):
+    with pytest.raises(outcome.SessionLostError, match=r"^FLUSHALL: NOPERM .* no permissions"):
         session.Session(running)
     session.Session(running).close()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from redis_transcripts import examples
+from redis_transcripts.examples import Example, LuaExample, RedisExample
 from redis_transcripts.markdown import Page, PageReader
 
 Write = Callable[[str, str], Path]
@@ -375,7 +376,9 @@ def test_a_fence_that_a_formatter_of_the_site_draws_is_not_code(tmp_path: Path, 
     assert [str(fence.header) for fence in fences] == ["```redis"]
 
 
-def test_lines_added_above_move_the_origins_and_change_nothing_else(write: Write, reader: PageReader) -> None:
+def test_lines_added_above_move_the_origins_and_change_nothing_else(
+    tmp_path: Path, write: Write, reader: PageReader
+) -> None:
     page = """\
         ```redis { title="Top" }
         > PING
@@ -390,15 +393,32 @@ def test_lines_added_above_move_the_origins_and_change_nothing_else(write: Write
             ```
 
         --8<-- "fence.md"
+
+        ```lua { title="Script" }
+        return 1
+        ```
+
+        ```reply
+        (integer) 1
+        ```
         """
     write("fence.md", '```redis\n> ECHO file\n"file"\n```\n')
-    before = examples.read(reader, write("page.md", page))
-    after = examples.read(reader, write("page.md", "# A title\n\n" + textwrap.dedent(page)))
+    before = examples.read(reader, write("page.md", page), tmp_path)
+    after = examples.read(reader, write("page.md", "# A title\n\n" + textwrap.dedent(page)), tmp_path)
 
-    names = ["redis[Top]", "redis[LRANGE jobs 0 -1]", "redis[ECHO file]"]
+    names = ["redis[Top]", "redis[LRANGE jobs 0 -1]", "redis[ECHO file]", "lua[Script]"]
     assert [example.block.name for example in before] == names
-    assert [str(example.block.origin) for example in before] == ["page.md:1", "page.md:8", "fence.md:1"]
+    assert [str(example.block.origin) for example in before] == ["page.md:1", "page.md:8", "fence.md:1", "page.md:15"]
     assert [example.block.name for example in after] == names
-    assert [str(example.block.origin) for example in after] == ["page.md:3", "page.md:10", "fence.md:1"]
-    # Lines compare as text, so these are what is run and what is shown.
-    assert [example.steps for example in after] == [example.steps for example in before]
+    assert [str(example.block.origin) for example in after] == ["page.md:3", "page.md:10", "fence.md:1", "page.md:17"]
+    assert [run_and_shown(example) for example in after] == [run_and_shown(example) for example in before]
+    assert run_and_shown(after[1]) == [("> LRANGE jobs 0 -1", ('1) "a"',))]
+    assert run_and_shown(after[3]) == [("return 1", ("(integer) 1",))]
+
+
+def run_and_shown(example: Example) -> list[tuple[str, tuple[str, ...]]]:
+    """What is run of a redis or lua example, and what is shown for it: lines compare as text."""
+    if isinstance(example, RedisExample):
+        return [(step.typed, step.shown) for step in example.steps]
+    assert isinstance(example, LuaExample)
+    return [(example.script.text, example.shown)]

@@ -31,20 +31,27 @@ def test_a_run_over_pages_without_an_example_fails_whatever_else_passes(
         write(name, text)
     result = project.runpytest_inprocess(*arguments)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: no redis example was collected from {tmp_path}/docs; check `redis_pages`*"])
+    result.stderr.fnmatch_lines([f"ERROR: no example was collected from {tmp_path}/docs; check `redis_pages`*"])
 
 
 def test_a_folder_of_pages_that_is_missing_fails_too(project: pytest.Pytester, tmp_path: Path) -> None:
     result = project.runpytest_inprocess()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"ERROR: no redis example was collected from {tmp_path}/docs; *"])
+    result.stderr.fnmatch_lines([f"ERROR: no example was collected from {tmp_path}/docs; *"])
 
 
 def test_a_page_that_cannot_be_read_is_the_only_complaint(project: pytest.Pytester, write: Write) -> None:
     write("docs/page.md", "```redis { fersh }\n> PING\nPONG\n```\n")
     result = project.runpytest_inprocess()
     assert result.ret == pytest.ExitCode.INTERRUPTED
-    result.stderr.no_fnmatch_line("*no redis example*")
+    result.stderr.no_fnmatch_line("*no example*")
+
+
+def test_an_error_elsewhere_is_shown_first(project: pytest.Pytester, write: Write) -> None:
+    write("tests/other/test_broken.py", "import nothing_of_this_name\n")
+    result = project.runpytest_inprocess()
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(["*No module named 'nothing_of_this_name'"])
 
 
 def test_a_run_of_other_tests_is_left_alone(project: pytest.Pytester) -> None:
@@ -68,7 +75,7 @@ def test_running_the_last_failures_is_left_alone(project: pytest.Pytester, write
     result = project.runpytest_inprocess("--last-failed")
     result.assert_outcomes(failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stderr.no_fnmatch_line("*no redis example*")
+    result.stderr.no_fnmatch_line("*no example*")
 
 
 @pytest.mark.parametrize("arguments", [(), ("tests",), (".",)], ids=" ".join)

@@ -171,6 +171,37 @@ def test_spaces_at_the_end_of_a_line_and_empty_lines_around_a_reply_are_not_comp
     assert results_of() == {"docs/page.md::redis[x]": "passed"}
 
 
+def test_a_typed_line_is_what_one_types_in_redis_cli(write: Write, results_of: ResultsOf) -> None:
+    write(
+        "docs/page.md",
+        """\
+        ```redis { title="forms" }
+        > 3 INCR counter
+        (integer) 1
+        (integer) 2
+        (integer) 3
+        redis> ECHO "not closed
+        Invalid argument(s)
+        redis> 0 PING
+        Invalid redis-cli repeat command option value.
+        redis> 99999999999999999999 PING
+        Invalid redis-cli repeat command option value.
+        127.0.0.1:6379> SET 'a key' "two\\x20words"
+        OK
+        127.0.0.1:6379> MULTI
+        OK
+        127.0.0.1:6379(TX)> GET "a key"
+        QUEUED
+        valkey(TX)> EXEC
+        1) "two words"
+        127.0.0.1:6379[3]> CLIENT GETNAME
+        (nil)
+        ```
+        """,
+    )
+    assert results_of() == {"docs/page.md::redis[forms]": "passed"}
+
+
 def test_fresh_starts_from_an_empty_server(write: Write, results_of: ResultsOf) -> None:
     write(
         "docs/page.md",
@@ -216,6 +247,129 @@ def test_resp_3_holds_for_its_block_alone(write: Write, results_of: ResultsOf) -
         > HGETALL job
         1) "id"
         2) "7"
+        ```
+        """,
+    )
+    assert set(results_of().values()) == {"passed"}
+
+
+TRACKING = """\
+```redis
+> MSET job:7 first job:8 second
+OK
+```
+
+```redis { resp=3 }
+> CLIENT TRACKING ON
+OK
+> MGET job:7 job:8
+1) "first"
+2) "second"
+> TTL job:7
+(integer) -1
+```
+"""
+
+# How a key comes to change that a client tracks. Between its blocks in RESP3 it speaks RESP2, and is told nothing.
+CHANGES = {
+    "by itself": "```redis { resp=3 }\n> SET job:7 changed\nOK\n```\n",
+    "by itself, in RESP2": "```redis\n> SET job:7 changed\nOK\n```\n",
+    "by another connection": '```redis { client="b" }\n> SET job:7 changed\nOK\n```\n',
+    "by a script": "```lua { resp=3 }\nreturn redis.call('SET', 'job:7', 'changed')\n```\n\n```reply\nOK\n```\n",
+    "in a transaction": (
+        "```redis { resp=3 }\n> MULTI\nOK\n> SET job:7 changed\nQUEUED\n> GET job:7\nQUEUED\n> EXEC\n"
+        '1) OK\n2) "changed"\n```\n'
+    ),
+}
+
+TRACKED = """\
+```redis { resp=3 title="after" }
+> GET job:7
+"changed"
+> CLIENT TRACKINGINFO
+1# "flags" => 1~ "on"
+2# "redirect" => (integer) 0
+3# "prefixes" => (empty array)
+> ECHO "in step"
+"in step"
+```
+"""
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_what_the_server_tells_of_a_tracked_key_is_no_reply(change: str, write: Write, results_of: ResultsOf) -> None:
+    write("docs/page.md", "\n".join([TRACKING, change, TRACKED]))
+    results = results_of()
+    assert set(results.values()) == {"passed"}
+    assert len(results) == 4
+
+
+def test_what_another_connection_changes_while_a_client_goes_on_in_resp_3_is_no_reply(
+    write: Write, results_of: ResultsOf
+) -> None:
+    write(
+        "docs/page.md",
+        """\
+        ```redis { title="tracks" }
+        > HELLO 3
+        its reply, not judged
+        > CLIENT TRACKING ON BCAST
+        OK
+        ```
+
+        ```redis { title="changes" client="b" }
+        > 3 INCR counter
+        (integer) 1
+        (integer) 2
+        (integer) 3
+        > FLUSHALL
+        OK
+        ```
+
+        ```redis { title="goes on" }
+        > GET counter
+        (nil)
+        > HGETALL job:7
+        (empty hash)
+        ```
+        """,
+    )
+    assert results_of("-k", "changes or goes") == {
+        "docs/page.md::redis[changes]": "passed",
+        "docs/page.md::redis[goes on]": "passed",
+    }
+
+
+def test_a_title_and_arguments_may_stand_between_single_quotes(write: Write, results_of: ResultsOf) -> None:
+    write(
+        "docs/page.md",
+        """        ```lua { title='A "script"' keys='"a key"' argv='"two\\x20words" 7' }
+        return {KEYS, ARGV}
+        ```
+
+        ```reply
+        1) 1) "a key"
+        2) 1) "two words"
+           2) "7"
+        ```
+        """,
+    )
+    assert results_of() == {'docs/page.md::lua[A "script"]': "passed"}
+
+
+def test_empty_lines_at_the_end_of_what_code_prints_are_not_compared(write: Write, results_of: ResultsOf) -> None:
+    write(
+        "docs/page.md",
+        """        ```python
+        print("job 7\\n\\n  ")
+        ```
+
+        ```output
+        job 7
+        ```
+
+        ```python
+        print()
         ```
         """,
     )

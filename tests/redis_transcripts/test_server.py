@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -139,6 +140,16 @@ def test_a_script_around_a_server_ends_with_it(write: Write) -> None:
     running.stop()
     # The script was its parent, so its entry in the table of processes may wait for init to take note.
     wait_until(lambda: traces.remaining() <= {"process"})
+
+
+def test_it_is_gone_when_a_run_inside_this_process_is_done(
+    project: pytest.Pytester, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("docs/page.md", "```redis\n> PING\nPONG\n```\n")
+    write("temporary/other", "")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    project.runpytest_inprocess().assert_outcomes(passed=1)
+    assert [path.name for path in (tmp_path / "temporary").iterdir()] == ["other"]
 
 
 @pytest.fixture

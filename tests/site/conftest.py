@@ -8,14 +8,18 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from components import require
 from playwright.sync_api import Browser, sync_playwright
 
+from priority_site.notebooks import Project, execute
+from redis_transcripts.server import Server, find
+
 ROOT = Path(__file__).parents[2]
+PROJECT = Project(ROOT, ROOT / "docs")
 
 # What keeps a headless Chromium from asking for anything but the page.
 _CHROMIUM_FLAGS = [
@@ -36,13 +40,40 @@ class _QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def redis_url() -> Iterator[str]:
+    """The address of a server for notebooks."""
+    running = Server(find(None))
+    yield running.url
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def executed_notebooks(redis_url: str) -> None:
+    """The copies that a build needs are there."""
+    for notebook in PROJECT.notebooks():
+        execute(PROJECT, notebook, redis_url)
+
+
+@pytest.fixture(scope="session")
+def site(executed_notebooks: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a strict build."""
     folder = tmp_path_factory.mktemp("site")
     build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     run = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     return folder
+
+
+@pytest.fixture
+def copy_sources() -> Callable[[Path], None]:
+    """Copies what the site is built from into a new folder, where a test may edit it."""
+
+    def copy(folder: Path) -> None:
+        for part in ("docs", "lua", "snippets", "src/priority_site"):
+            shutil.copytree(ROOT / part, folder / part)
+        shutil.copy(ROOT / "mkdocs.yml", folder)
+
+    return copy
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -21,10 +21,10 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A copy of the site's sources, which a test may edit."""
-    shutil.copytree(ROOT / "docs", tmp_path / "docs")
-    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+def project(tmp_path: Path, copy_sources: Callable[[Path], None], executed_notebooks: None) -> Path:
+    """A copy of the site's sources, which a test may edit, with the notebooks already executed."""
+    copy_sources(tmp_path)
+    shutil.copytree(ROOT / ".cache/notebooks", tmp_path / ".cache/notebooks")
     return tmp_path
 
 
@@ -36,12 +36,12 @@ def _free_port() -> int:
 
 
 @pytest.fixture
-def served(project: Path) -> Iterator[str]:
+def served(project: Path, redis_url: str) -> Iterator[str]:
     port = _free_port()
     serve = subprocess.Popen(
         [sys.executable, "-m", "priority_site.serve", "--port", str(port)],
         cwd=project,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "REDIS_URL": redis_url},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -71,6 +71,18 @@ def test_an_edit_shows_in_the_browser_within_three_seconds(project: Path, served
     hub = project / "docs/index.md"
     hub.write_text(hub.read_text().replace("# What comes out next?", "# What comes out first?"))
     page.get_by_role("heading", name="What comes out first?").wait_for(timeout=3000)
+    page.close()
+
+
+def test_an_edit_to_a_notebook_runs_it_again_and_shows_in_the_browser(
+    project: Path, served: str, browser: Browser
+) -> None:
+    page = browser.new_page()
+    page.goto(served + "priority/limits/", wait_until="load")
+    page.wait_for_timeout(500)
+    notebook = project / "docs/priority/limits.ipynb"
+    notebook.write_text(notebook.read_text().replace("JOBS = 1000", "JOBS = 100"))
+    page.get_by_text("2097152      51      51").wait_for(timeout=10_000)
     page.close()
 
 
