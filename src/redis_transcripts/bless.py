@@ -21,7 +21,10 @@ class BlessError(TranscriptsError):
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """The lines from ``origin`` on, and what they become: the same where they are true, which another page may deny."""
+    """The shown lines from ``origin`` on, and what they become.
+
+    Lines that are true become what they are: another page that shows them may want something else.
+    """
 
     origin: Origin
     shown: tuple[SourceLine, ...]

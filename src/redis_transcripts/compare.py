@@ -98,7 +98,7 @@ def _first_stray(shown: Sequence[str], received: Sequence[str], size: int) -> in
         missing[_text(entry)] -= 1
     # What the elements are numbered with is shown in order even where the elements are not.
     numbers_agree = [element.number for element in shown_elements] == [element.number for element in received_elements]
-    return None if numbers_agree and not missing.total() else len(shown)
+    return None if numbers_agree else len(shown)
 
 
 def _in_shown_order(shown: Sequence[str], received: Sequence[str], size: int) -> list[str]:

@@ -143,6 +143,8 @@ class Page(pytest.File):
 
     def teardown(self) -> None:
         self.run.close()
+        # A run keeps every answer, and pytest keeps every page.
+        del self.run
 
     def judge(self, block: Block, answers: tuple[Answer, ...]) -> None:
         """Fail with every difference, or note what would mend them."""

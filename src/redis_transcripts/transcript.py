@@ -12,8 +12,18 @@ from redis_transcripts.prompt import PROMPT, without_prompt
 from redis_transcripts.source import SourceLine
 
 _LOCAL_COMMANDS = {"quit", "exit", "clear", "help", "?", "restart", "connect", ":set"}
-_STREAMING_COMMANDS = {"subscribe", "psubscribe", "ssubscribe", "monitor", "sync", "psync"}
-
+# One reply to each channel, or replies without end; in RESP3 pushes, which may come at any time.
+_STREAMING_COMMANDS = {
+    "monitor",
+    "psubscribe",
+    "psync",
+    "punsubscribe",
+    "ssubscribe",
+    "subscribe",
+    "sunsubscribe",
+    "sync",
+    "unsubscribe",
+}
 
 _LARGEST_REPEAT = 2**63 - 1
 # As C's strtol reads it; an empty first argument counts as 0.

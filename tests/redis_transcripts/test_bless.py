@@ -109,12 +109,19 @@ def test_lines_are_added_and_removed(blessed: Callable[..., list[str]], write: W
     page = write(
         "docs/page.md",
         '```redis { title="x" }\n> RPUSH jobs 7 8 9\n(integer) 3\n> LRANGE jobs 0 -1\n1) "7"\n'
-        '> LRANGE jobs 1 1\n1) "8"\n2) "9"\n3) "10"\n\n> LLEN jobs\n(integer) 3\n```\n',
+        '> LRANGE jobs 1 1\n1) "8"\n2) "9"\n3) "10"\n\n> LLEN jobs\n(integer) 3\n```\n\n'
+        '```console { title="y" }\n$ printf "a\\nb\\nc"\nb\nd\n```\n',
     )
-    assert blessed() == ["docs/page.md:6", '+2) "8"', '+3) "9"', "docs/page.md:8", '-2) "9"', '-3) "10"']
+    assert blessed() == [
+        *("docs/page.md:6", '+2) "8"', '+3) "9"'),
+        *("docs/page.md:8", '-2) "9"', '-3) "10"'),
+        *("docs/page.md:17", "+a"),
+        *("docs/page.md:18", "-d", "+c"),
+    ]
     assert page.read_text() == (
         '```redis { title="x" }\n> RPUSH jobs 7 8 9\n(integer) 3\n> LRANGE jobs 0 -1\n1) "7"\n2) "8"\n3) "9"\n'
-        '> LRANGE jobs 1 1\n1) "8"\n\n> LLEN jobs\n(integer) 3\n```\n'
+        '> LRANGE jobs 1 1\n1) "8"\n\n> LLEN jobs\n(integer) 3\n```\n\n'
+        '```console { title="y" }\n$ printf "a\\nb\\nc"\na\nb\nc\n```\n'
     )
 
 

@@ -271,7 +271,7 @@ STEPS = {
     },
     **{
         f"stream of {word}": (f"> {word} a\nOK\n", [f"page.md:2: `{word.lower()}` {STREAM}"])
-        for word in ("SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE")
+        for word in ("SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE")
     },
 }
 

@@ -18,6 +18,9 @@ from redis_transcripts import server
 type Case = tuple[str, Mapping[str, str]]
 """A page, and of each of its tests ``passed``, why it was skipped or expected to fail, or the text of its failure."""
 
+SERVER = str(server.find(None))
+OTHER_PRODUCT = "valkey" if SERVER.startswith("Redis") else "redis"
+
 type Check = Callable[[str, str], None]
 
 RECORDER = """\
@@ -155,6 +158,17 @@ UNORDERED: dict[str, Case] = {
                 "> ZRANGE waiting 0 -1 WITHSCORES",
                 '@@ -1,6 +1,6 @@\n-1) "job:9"\n+1) "job:8"\n 2) "1"\n'
                 '-3) "job:8"\n+3) "job:9"\n 4) "2"\n 5) "job:10"\n 6) "1"',
+            ),
+        },
+    ),
+    "scores of two popped members swapped": (
+        FILL + '```redis { title="pop" unordered }\n> ZPOPMAX waiting 2\n1) "job:9"\n2) "1"\n3) "job:8"\n4) "2"\n```\n',
+        {
+            "redis[fill]": "passed",
+            "redis[pop]": differs(
+                12,
+                "> ZPOPMAX waiting 2",
+                '@@ -1,4 +1,4 @@\n 1) "job:9"\n-2) "1"\n+2) "2"\n 3) "job:8"\n-4) "2"\n+4) "1"',
             ),
         },
     ),
@@ -351,14 +365,14 @@ CONDITIONS: dict[str, Case] = {
         '```redis { title="sees" }\n> GET counter\n"1"\n```\n\n'
         '```python { title="x" requires="redis<6.2,>=6.1 valkey==1.*" }\nraise SystemError\n```\n\n'
         '```console { title="x" requires="redis<1" }\n$ false\nno\n```\n\n'
-        '```lua { title="x" requires="valkey<1" }\nreturn 1\n```\n\n```reply\n(integer) 2\n```\n',
+        '```lua { title="x" requires="{other}>=1" }\nreturn 1\n```\n\n```reply\n(integer) 2\n```\n',
         {
             "redis[sets]": "passed",
             "redis[x]": "Skipped: requires redis>=99 valkey>=99; this is {server}",
             "redis[sees]": "passed",
             "python[x]": "Skipped: requires redis<6.2,>=6.1 valkey==1.*; this is {server}",
             "console[x]": "Skipped: requires redis<1; this is {server}",
-            "lua[x]": "Skipped: requires valkey<1; this is {server}",
+            "lua[x]": "Skipped: requires {other}>=1; this is {server}",
         },
     ),
     "a fault that is there": (
@@ -483,7 +497,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Mapping[s
     (project / "conftest.py").write_text(RECORDER)
     for table, cases in TABLES.items():
         for number, (page, _) in enumerate(cases.values()):
-            (project / f"docs/{table}-{number}.md").write_text(page)
+            (project / f"docs/{table}-{number}.md").write_text(page.replace("{other}", OTHER_PRODUCT))
     environment = {name: value for name, value in os.environ.items() if name not in ("REDIS_URL", "PYTEST_ADDOPTS")}
     subprocess.run([sys.executable, "-m", "pytest", "-q"], cwd=project, env=environment, check=False, timeout=120)
     found: Mapping[str, Mapping[str, str]] = json.loads((project / "found.json").read_text())
@@ -493,13 +507,12 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Mapping[s
 @pytest.fixture
 def check(outcomes: Mapping[str, Mapping[str, str]]) -> Check:
     """Compares what became of the tests of a page in a table with what the table says."""
-    name_of_server = str(server.find(None))
 
     def compare(table: str, case: str) -> None:
         number = list(TABLES[table]).index(case)
         page = f"{table}-{number}"
         expected = {
-            name: text.replace("{page}", page).replace("{server}", name_of_server)
+            name: text.replace("{page}", page).replace("{server}", SERVER).replace("{other}", OTHER_PRODUCT)
             for name, text in TABLES[table][case][1].items()
         }
         assert outcomes[f"docs/{page}.md"] == expected
