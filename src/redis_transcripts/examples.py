@@ -150,7 +150,7 @@ def _said_of_examples(page: Page, blocks: Sequence[Block]) -> list[Problem]:
     if said is None:
         if blocks:
             return []
-        cure = "add a redis block, or say in the front matter `examples: none, because ...`"
+        cure = "add an example, or say in the front matter `examples: none, because ...`"
         return [Problem(top, "a page with no example", cure)]
     if not _NO_EXAMPLES.fullmatch(str(said)):
         return [Problem(top, f"`examples: {said}` gives no reason", "write `examples: none, because ...`")]

@@ -143,8 +143,8 @@ def _repeated_names(found: Sequence[Block]) -> list[Problem]:
     first: dict[str, Block] = {}
     problems = []
     for block in found:
-        same = first.setdefault(block.name, block)
+        same = first.setdefault(block.title, block)
         if same is not block:
-            fault = f"`{block.name}` is also the name of the block at {same.origin}"
+            fault = f"`{block.title}` is also the name of the block at {same.origin}"
             problems.append(Problem(block.origin, fault, "give each a title of its own"))
     return problems

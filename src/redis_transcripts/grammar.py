@@ -100,7 +100,9 @@ def _bad_values(keys: Mapping[str, str | None], origin: Origin) -> list[Problem]
     problems = []
     if keys.get("resp") not in (None, "2", "3"):
         problems.append(Problem(origin, f"resp={keys['resp']}", "write resp=2 or resp=3"))
-    unknown = [kind for kind in varying(keys) if kind not in VARYING]
+    # Separators alone name nothing, which is as unknown as a wrong name.
+    named = varying(keys) or ((keys["varies"],) if keys.get("varies") else ())
+    unknown = [kind for kind in named if kind not in VARYING]
     if unknown:
         fault = f"varies does not know `{unknown[0]}`"
         problems.append(Problem(origin, fault, f"write one or more of: {', '.join(VARYING)}"))

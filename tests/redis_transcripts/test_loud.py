@@ -83,6 +83,10 @@ HEADERS = {
         '```output { varies="id" }',
         "unknown word or key `varies`; write it at the python block above",
     ),
+    "nothing that varies": (
+        '```redis { varies="," }',
+        "varies does not know `,`; write one or more of: id, time, ttl, memory",
+    ),
     "something else that varies": (
         '```redis { varies="id, clock" }',
         "varies does not know `clock`; write one or more of: id, time, ttl, memory",
@@ -421,11 +425,15 @@ OWN_TITLE = "give each a title of its own"
 PAGES = {
     "one title twice": (
         '```redis { title="a" }\n> PING\nPONG\n```\n\n```redis { title="a" }\n> ECHO b\n"b"\n```\n',
-        [f"page.md:6: `redis[a]` is also the name of the block at page.md:1; {OWN_TITLE}"],
+        [f"page.md:6: `a` is also the name of the block at page.md:1; {OWN_TITLE}"],
+    ),
+    "one title in two languages": (
+        '```redis { title="a" }\n> PING\nPONG\n```\n\n```python { title="a" }\nx = 1\n```\n',
+        [f"page.md:6: `a` is also the name of the block at page.md:1; {OWN_TITLE}"],
     ),
     "two untitled blocks with one first line": (
         f"{PING}\n{PING}",
-        [f"page.md:6: `redis[PING]` is also the name of the block at page.md:1; {OWN_TITLE}"],
+        [f"page.md:6: `PING` is also the name of the block at page.md:1; {OWN_TITLE}"],
     ),
     "missing include": (
         'As missing.txt says.\n\n```redis\n--8<-- "missing.txt"\n```\n',
@@ -457,24 +465,15 @@ PAGES = {
     ),
     "no example": (
         "# A title\n",
-        [
-            "page.md:1: a page with no example; "
-            "add a redis block, or say in the front matter `examples: none, because ...`"
-        ],
+        ["page.md:1: a page with no example; add an example, or say in the front matter `examples: none, because ...`"],
     ),
     "nothing at all": (
         "",
-        [
-            "page.md:1: a page with no example; "
-            "add a redis block, or say in the front matter `examples: none, because ...`"
-        ],
+        ["page.md:1: a page with no example; add an example, or say in the front matter `examples: none, because ...`"],
     ),
     "shown code alone": (
         '```text { static="a sketch" }\ntier | counter\n```\n',
-        [
-            "page.md:1: a page with no example; "
-            "add a redis block, or say in the front matter `examples: none, because ...`"
-        ],
+        ["page.md:1: a page with no example; add an example, or say in the front matter `examples: none, because ...`"],
     ),
     "no example, without the reason": (
         "---\nexamples: none\n---\n",

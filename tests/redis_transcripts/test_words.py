@@ -259,14 +259,14 @@ VARIES: dict[str, Case] = {
 NAMES: dict[str, Case] = {
     "a title": (
         '```redis { title="Two members tie" }\n> PING\nPONG\n```\n\n```redis\n> ECHO a\n"a"\n```\n\n'
-        '```python { title="Two members tie" }\npass\n```\n\n```console { title="Two members tie" }\n$ true\n```\n\n'
-        '```lua { title="Two members tie" }\nreturn 1\n```\n\n```reply\n(integer) 1\n```\n',
+        '```python { title="In Python" }\npass\n```\n\n```console { title="In a shell" }\n$ true\n```\n\n'
+        '```lua { title="In Lua" }\nreturn 1\n```\n\n```reply\n(integer) 1\n```\n',
         {
             "redis[Two members tie]": "passed",
             "redis[ECHO a]": "passed",
-            "python[Two members tie]": "passed",
-            "console[Two members tie]": "passed",
-            "lua[Two members tie]": "passed",
+            "python[In Python]": "passed",
+            "console[In a shell]": "passed",
+            "lua[In Lua]": "passed",
         },
     ),
     "lines drawn otherwise": (
@@ -363,16 +363,16 @@ CONDITIONS: dict[str, Case] = {
         '```redis { title="sets" }\n> SET counter 1\nOK\n```\n\n'
         '```redis { title="x" requires="redis>=99 valkey>=99" }\n> INCR counter\n(integer) 99\n```\n\n'
         '```redis { title="sees" }\n> GET counter\n"1"\n```\n\n'
-        '```python { title="x" requires="redis<6.2,>=6.1 valkey==1.*" }\nraise SystemError\n```\n\n'
-        '```console { title="x" requires="redis<1" }\n$ false\nno\n```\n\n'
-        '```lua { title="x" requires="{other}>=1" }\nreturn 1\n```\n\n```reply\n(integer) 2\n```\n',
+        '```python { title="p" requires="redis<6.2,>=6.1 valkey==1.*" }\nraise SystemError\n```\n\n'
+        '```console { title="c" requires="redis<1" }\n$ false\nno\n```\n\n'
+        '```lua { title="l" requires="{other}>=1" }\nreturn 1\n```\n\n```reply\n(integer) 2\n```\n',
         {
             "redis[sets]": "passed",
             "redis[x]": "Skipped: requires redis>=99 valkey>=99; this is {server}",
             "redis[sees]": "passed",
-            "python[x]": "Skipped: requires redis<6.2,>=6.1 valkey==1.*; this is {server}",
-            "console[x]": "Skipped: requires redis<1; this is {server}",
-            "lua[x]": "Skipped: requires {other}>=1; this is {server}",
+            "python[p]": "Skipped: requires redis<6.2,>=6.1 valkey==1.*; this is {server}",
+            "console[c]": "Skipped: requires redis<1; this is {server}",
+            "lua[l]": "Skipped: requires {other}>=1; this is {server}",
         },
     ),
     "a fault that is there": (
