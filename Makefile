@@ -7,6 +7,8 @@ RUN := .venv/bin/python
 BESIDE_SERVER := $(RUN) -m redis_transcripts.with_server --
 export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Another project's server is no place for these tests, and would change which server they are run on.
+unexport REDIS_URL
 
 # An environment whose Python has gone, or that belongs to another checkout, is built again.
 OWN := import os, sys, redis_transcripts as p; sys.exit(not os.path.realpath(p.__file__).startswith(os.path.realpath("src")))

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import io
 import itertools
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from redis_transcripts import compare
 from redis_transcripts.errors import TranscriptsError
 from redis_transcripts.outcome import Answer
+from redis_transcripts.prompt import PROMPT
 from redis_transcripts.source import Origin, SourceLine
+
+# A fence's marker, an include, a typed line of either kind, and what Markdown turns into spaces or another line.
+_READ_OTHERWISE = re.compile(rf"^\s*(?:`{{3,}}|~{{3,}})|-+8<-+|^\$ |{PROMPT.pattern}|[\t\r]")
 
 
 class BlessError(TranscriptsError):
@@ -36,7 +42,7 @@ def edits(answers: Sequence[Answer]) -> tuple[Edit, ...]:
 
     Raises:
         BlessError: nothing is shown where something came, so that there is no place to write it, or the other way
-            round; or what is shown comes from more than one place.
+            round; or what is shown comes from more than one place; or the page would not read as what came.
     """
     return tuple(_edit(answer) for answer in answers if answer.first_difference is not None or _is_of_a_piece(answer))
 
@@ -46,7 +52,7 @@ def apply(edits: Sequence[Edit], root: Path) -> list[str]:
 
     Raises:
         BlessError: two edits want different text in one place, as when two pages include it, or a file has changed
-            since it was read. Nothing is written then.
+            since it was read, or cannot be written to. Nothing is written then.
     """
     texts: dict[Path, bytes] = {}
     told: list[str] = []
@@ -58,9 +64,22 @@ def apply(edits: Sequence[Edit], root: Path) -> list[str]:
             file = root / path
             texts[file] = _rewritten(file.read_bytes().decode(), in_file).encode()
             told += [line for change in changes for line in change.report()]
-    for file, text in texts.items():
-        file.write_bytes(text)
+    _write(texts)
     return told
+
+
+def _write(texts: Mapping[Path, bytes]) -> None:
+    """Write all of ``texts`` or, when one of the files cannot be written to, none."""
+    with contextlib.ExitStack() as opened:
+        files = []
+        for path, text in texts.items():
+            try:
+                files.append((opened.enter_context(path.open("r+b")), text))
+            except OSError as error:
+                raise BlessError(f"{path}: {error.strerror}; make it writable") from error
+        for file, text in files:
+            file.write(text)
+            file.truncate()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +104,11 @@ def _edit(answer: Answer) -> Edit:
     first = answer.shown[0].origin
     if not _is_of_a_piece(answer):
         raise BlessError(f"{first}: what is shown comes from more than one place; edit it by hand")
-    return Edit(first, answer.shown, tuple(compare.keep_agreeing(answer.shown, answer.received, answer.judgement)))
+    wanted = tuple(compare.keep_agreeing(answer.shown, answer.received, answer.judgement))
+    for line in wanted:
+        if line not in answer.shown and _READ_OTHERWISE.search(line):
+            raise BlessError(f"{answer.at}: a page cannot show `{line}`, which would be read as something else")
+    return Edit(first, answer.shown, wanted)
 
 
 def _is_of_a_piece(answer: Answer) -> bool:

@@ -16,6 +16,17 @@ from redis_transcripts.markdown import Page, PageReader
 from redis_transcripts.source import Fence, Origin, SourceLine
 from redis_transcripts.transcript import Step
 
+_REPLIES_OF_ANY_FORM = {
+    b"eval",
+    b"eval_ro",
+    b"evalsha",
+    b"evalsha_ro",
+    b"exec",
+    b"fcall",
+    b"fcall_ro",
+    b"sort",
+    b"sort_ro",
+}
 _NO_EXAMPLES = re.compile(r"none\W+\w.*", re.DOTALL)
 
 
@@ -75,6 +86,7 @@ def read(reader: PageReader, path: Path, lua_folder: Path) -> tuple[Example, ...
             problems += error.problems
         else:
             problems += _needless_varies(example)
+            problems += _unpairable(example)
             found.append(example)
     problems += _said_of_examples(page, blocks)
     if problems:
@@ -142,6 +154,19 @@ def _shown(answer: Fence | None) -> tuple[SourceLine, ...]:
     while lines and not lines[-1].strip():
         lines.pop()
     return tuple(lines)
+
+
+def _unpairable(example: Example) -> list[Problem]:
+    """Where order does not count, names and their values must not be torn apart, so a reply's form has to be known."""
+    if not isinstance(example, RedisExample) or "unordered" not in example.block.keys:
+        return []
+    unknown = [step for step in example.steps if step.repeat > 1 or (step.arguments[:1] and _is_of_any_form(step))]
+    cure = "give it an order, or put it into a block without `unordered`"
+    return [Problem(step.typed.origin, "unordered cannot tell what belongs together here", cure) for step in unknown]
+
+
+def _is_of_any_form(step: Step) -> bool:
+    return step.arguments[0].lower() in _REPLIES_OF_ANY_FORM
 
 
 def _said_of_examples(page: Page, blocks: Sequence[Block]) -> list[Problem]:

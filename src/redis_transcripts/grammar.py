@@ -25,7 +25,8 @@ _CONNECTION = {"resp": True, "client": True}
 _COMMON = _PRESENTATION | _JUDGEMENT | _CONDITIONS
 _LANGUAGES = {
     "redis": _COMMON | _CONNECTION,
-    "lua": _COMMON | _CONNECTION | {"keys": True, "argv": True},
+    "lua": {name: value for name, value in (_COMMON | _CONNECTION).items() if name != "unordered"}
+    | {"keys": True, "argv": True},
     "reply": {},
     "python": _COMMON,
     "output": {},

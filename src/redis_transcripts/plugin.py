@@ -68,6 +68,14 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return f"redis transcripts: {servers.name} ({servers.where})" if servers else None
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A folder of pages may have a name that pytest passes over elsewhere, such as ``build``; MkDocs publishes it."""
+    is_inside = any(collection_path.is_relative_to(page) for page in _pages(config))
+    is_hidden = collection_path.name.startswith(".")
+    return False if is_inside and not is_hidden and collection_path.is_dir() else None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(
     file_path: Path, parent: pytest.Collector
@@ -98,9 +106,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Answers are written when all are known. A server that is not left as it was found is a failure."""
+    _stop_servers(session)
     if exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         _write_answers(session)
-    _stop_servers(session)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -6,17 +6,29 @@ import contextlib
 import io
 import itertools
 import linecache
+import os
 import re
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType, ModuleType, TracebackType
 
 from redis_transcripts.source import Origin, SourceLine
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 _FRAME = re.compile(r'File "(?P<file><.+?>)", line (?P<line>\d+)(?:, in <module>)?')
+
+
+BLOCK_SECONDS = 60.0
+"""How long a block may run."""
+
+
+class OutOfTimeError(BaseException):
+    """A block runs too long. Code that catches every ``Exception`` does not catch this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +78,8 @@ class Namespace:
     """
 
     def __init__(self) -> None:
+        self._environment = dict(os.environ)
+        self._folder = Path.cwd()
         self._module = ModuleType("__main__")
         self._stdout = _Stdout()
         self._blocks: dict[str, tuple[SourceLine, ...]] = {}
@@ -78,7 +92,7 @@ class Namespace:
         file = self._register(lines)
         vars(self._module).update(extra)
         raised = None
-        with self._as_main(), contextlib.redirect_stdout(self._stdout):
+        with self._as_main(), contextlib.redirect_stdout(self._stdout), _time_limit():
             try:
                 # Without dont_inherit the block would get this module's `from __future__` imports.
                 exec(compile("\n".join(lines), file, "exec", dont_inherit=True), vars(self._module))
@@ -89,7 +103,10 @@ class Namespace:
         return Printed(self._stdout.take_lines(), raised)
 
     def close(self) -> None:
-        """Let go of what the page made."""
+        """Let go of what the page made; variables of the environment and the current folder are as before."""
+        os.environ.clear()
+        os.environ.update(self._environment)
+        os.chdir(self._folder)
         for file in self._blocks:
             linecache.cache.pop(file, None)
         self._blocks.clear()
@@ -170,3 +187,22 @@ class _Stdout(io.TextIOWrapper):
         self._kept.seek(0)
         self._kept.truncate()
         return tuple(text.removesuffix("\n").split("\n")) if text else ()
+
+
+@contextlib.contextmanager
+def _time_limit() -> Iterator[None]:
+    """Raise an OutOfTimeError where the code is after ``BLOCK_SECONDS``: signals reach the main thread alone."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise OutOfTimeError(f"still running after {BLOCK_SECONDS:g} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, BLOCK_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -17,7 +17,7 @@ _FENCE_LIKE = re.compile(
 )
 _WELL_FORMED_INFO = re.compile(r"[ \t]*[\w#.+-]*[ \t]*(\{.*\})?[ \t]*")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_PRE = re.compile(r"<pre\b(?P<attributes>[^>]*)>(?P<body>.*?)(?=</pre>|\Z)", re.DOTALL)
+_PRE = re.compile(r"<pre\b(?P<attributes>[^>]*)>(?P<body>.*?)(?=</pre>|\Z)", re.DOTALL | re.IGNORECASE)
 _TAG = re.compile(r"<[^>]+>")
 _INLINE_CODE = re.compile(r"(`+).+?\1")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,6 +35,46 @@ def section(result: pytest.RunResult) -> list[str]:
     """Return the lines between the heading of what was blessed and the summary."""
     headings = [number for number, line in enumerate(result.outlines) if line.strip("= ") == "blessed"]
     return result.outlines[headings[0] + 1 : -2] if headings else []
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        '```console { title="x" }\n$ echo "\\$ touch it"\nit\n```\n',
+        '```python { title="x" }\nprint("```")\n```\n\n```output\nx\n```\n',
+        '```python { title="x" }\nprint(\'--8<-- "LICENSE"\')\n```\n\n```output\nx\n```\n',
+        '```python { title="x" }\nprint("a\\tb")\n```\n\n```output\na b\n```\n',
+        '```redis { title="x" }\n> EVAL "return redis.status_reply(\'> PING\')" 0\nx\n```\n',
+    ],
+    ids=["a typed line of a shell", "a fence", "an include", "a tab", "a typed line"],
+)
+def test_a_line_that_a_page_would_read_as_something_else_is_not_written(
+    project: pytest.Pytester, write: Write, block: str
+) -> None:
+    page = write("docs/page.md", block)
+    result = project.runpytest_inprocess("--bless")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["docs/page.md:*: a page cannot show `*`, which would be read as something else"])
+    assert page.read_text() == block
+
+
+def test_a_page_that_cannot_be_written_to_keeps_the_others_as_they_are(
+    project: pytest.Pytester, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = [write(f"docs/{name}.md", "```redis\n> PING\nPANG\n```\n") for name in "abc"]
+    really_open = Path.open
+
+    def refuse(path: Path, mode: str = "r", *arguments: Any, **options: Any) -> Any:
+        if path == pages[1] and mode == "r+b":
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+        return really_open(path, mode, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    result = project.runpytest_inprocess("--bless")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert section(result)[0] == "nothing was written:"
+    assert section(result)[1].endswith("b.md: Operation not permitted; make it writable")
+    assert {page.read_text() for page in pages} == {"```redis\n> PING\nPANG\n```\n"}
 
 
 KINDS = """\

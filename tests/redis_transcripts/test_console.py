@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import textwrap
 import time
@@ -263,7 +264,7 @@ def test_python_is_that_of_the_run(run: Run) -> None:
 @pytest.fixture
 def ask(tmp_path: Path, started: Callable[..., Server]) -> Run:
     """Runs a console block whose commands find a server."""
-    require(Path("/usr/bin/redis-cli").exists(), "redis-cli is on a reader's PATH: install Debian 12's redis-tools")
+    require(bool(shutil.which("redis-cli")), "no redis-cli on PATH; install it (Debian: apt-get install redis-tools)")
     host, port = started().address()
     environment = console.shell_environment(f"redis://{host}:{port}", tmp_path / "bin")
 

@@ -207,6 +207,10 @@ FENCES = {
         f"A text with ls.\n\n<div><pre class=x><code>ls &amp; pwd</code></pre></div>\n\n{PING}",
         [f"page.md:3: code that is not a fence: ls & pwd; {CODE}"],
     ),
+    "raw pre in capitals": (
+        f"A text.\n\n<PRE>PING</PRE>\n\n{PING}",
+        [f"page.md:3: code that is not a fence: PING; {CODE}"],
+    ),
     "fence in a comment": (
         f'A text.\n\n<!--\n{PING}-->\n\n```redis\n> ECHO a\n"a"\n```\n',
         [f"page.md:4: a fence that the page does not show as code: ```redis; {HIDDEN}"],
@@ -286,6 +290,7 @@ WRITE_CODE = "write it, or delete the block"
 NEEDLESS = (
     "varies, but no shown line ends in ...; write ... from where it varies to the end of the line, or delete varies="
 )
+GIVE_ORDER = "give it an order, or put it into a block without `unordered`"
 LUA = "```lua\nreturn 1\n```\n"
 REPLY = "```reply\n(integer) 1\n```\n"
 PYTHON = "```python\nprint(1)\n```\n"
@@ -293,6 +298,13 @@ OUTPUT = "```output\n1\n```\n"
 
 # A page beside `lua/part.lua`, which includes a file that is not there, and `ping.txt`; and all that is said of it.
 BLOCKS = {
+    **{
+        f"unordered {command}": (
+            f'```redis {{ title="x" unordered }}\n> {command}\n1) "a"\n```\n',
+            [f"page.md:2: unordered cannot tell what belongs together here; {GIVE_ORDER}"],
+        )
+        for command in ('EVAL "return {}" 0', "SORT jobs GET # GET w_*", "2 ZPOPMIN jobs", "EXEC")
+    },
     "reply without a script": (
         f"{PING}\n{REPLY}",
         ["page.md:6: reply without a lua block above it; put it below the lua block that it answers"],

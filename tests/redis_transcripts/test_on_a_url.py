@@ -213,8 +213,8 @@ def test_user_password_and_database_of_the_address_are_those_of_the_pages(
         ```
 
         ```console { title="console" }
-        $ redis-cli GET key
-        "1"
+        $ python -c "import os, redis; print(redis.Redis.from_url(os.environ['REDIS_URL']).get('key'))"
+        b'1'
         ```
         """,
     )

@@ -418,3 +418,13 @@ def test_the_protocol_of_a_page_does_not_reach_the_next(write: Write, results_of
     )
     write("docs/b.md", f'```redis {{ title="sees" }}\n{hash_of_one}1) "id"\n2) "7"\n```\n')
     assert results_of("-k", "sees") == {"docs/a.md::redis[sees]": "passed", "docs/b.md::redis[sees]": "passed"}
+
+
+@pytest.mark.parametrize("folder", ["build", "dist", "venv", "node_modules", "some.egg"])
+def test_a_page_in_a_folder_that_pytest_passes_over_elsewhere_is_run(
+    project: pytest.Pytester, write: Write, folder: str
+) -> None:
+    write(f"docs/{folder}/page.md", '```redis { title="x" }\n> PING\nPANG\n```\n')
+    result = project.runpytest_inprocess()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"docs/{folder}/page.md:3: * answers otherwise"])

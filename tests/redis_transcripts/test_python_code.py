@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -379,3 +380,32 @@ def test_the_output_of_a_page_does_not_reach_the_one_who_runs_it(page: Namespace
         patch.setattr(sys, "stdout", heard)
         page.run(lines("print('a')"))
     assert heard.getvalue() == ""
+
+
+def test_code_that_does_not_end_is_an_error_at_the_line_where_it_was(
+    page: Namespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(python_code, "BLOCK_SECONDS", 0.1)
+    endless = """
+        while True:
+            try:
+                pass
+            except Exception:
+                pass
+    """
+    where, _, what = found_at(page.run(lines(endless))).partition(" ")
+    assert where in [f"page.md:{number}" for number in range(1, 6)]
+    assert what.endswith("OutOfTimeError: still running after 0.1 s")
+    assert page.run(lines("print(1)")).lines == ("1",)
+
+
+def test_a_page_leaves_environment_and_folder_as_they_were(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KEPT", "before")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "inner").mkdir()
+    page = Namespace()
+    page.run(lines("import os; os.environ['KEPT'] = 'after'; os.environ['NEW'] = 'x'; os.chdir('inner')"))
+    page.close()
+    assert os.environ["KEPT"] == "before"
+    assert "NEW" not in os.environ
+    assert Path.cwd() == tmp_path

@@ -96,10 +96,11 @@ def test_a_page_that_begins_with_python_finds_an_empty_server(write: Write, resu
 
 def test_what_code_does_to_the_server_does_not_reach_the_next_page(write: Write, results_of: ResultsOf) -> None:
     code = f'{CONNECT}r.config_set("maxmemory", "100mb")'
-    cli = "$ redis-cli CONFIG SET maxmemory 100mb\nOK"
+    one_line = "; ".join(line for line in code.split("\n") if line)
+    shell = f"$ python -c '{one_line}'"
     seen = '> CONFIG GET maxmemory\n1) "maxmemory"\n2) "0"'
     write("docs/a.md", f'```python {{ title="leaves" }}\n{code}\n```\n')
-    write("docs/b.md", f'```redis {{ title="sees" }}\n{seen}\n```\n\n```console {{ title="leaves" }}\n{cli}\n```\n')
+    write("docs/b.md", f'```redis {{ title="sees" }}\n{seen}\n```\n\n```console {{ title="leaves" }}\n{shell}\n```\n')
     write("docs/c.md", f'```redis {{ title="sees" }}\n{seen}\n```\n')
     results = results_of()
     assert set(results.values()) == {"passed"}

@@ -21,6 +21,9 @@ type Case = tuple[str, Mapping[str, str]]
 SERVER = str(server.find(None))
 OTHER_PRODUCT = "valkey" if SERVER.startswith("Redis") else "redis"
 
+# A reader who installed this project has Python and redis-py, and perhaps no redis-cli.
+INCREMENT = """python -c "import os, redis; print(redis.Redis.from_url(os.environ['REDIS_URL']).incr('counter'))\""""
+
 type Check = Callable[[str, str], None]
 
 RECORDER = """\
@@ -94,9 +97,10 @@ UNORDERED: dict[str, Case] = {
         {"redis[fill]": "passed", "redis[pairs]": "passed"},
     ),
     "arrays in an array": (
-        '```lua { title="nested" unordered }\nreturn {{"a", "b"}, {"c", {"d", "e"}}, "f"}\n```\n\n'
-        '```reply\n1) "f"\n2) 1) "c"\n   2) 1) "d"\n      2) "e"\n3) 1) "a"\n   2) "b"\n```\n',
-        {"lua[nested]": "passed"},
+        '```redis { title="adds" }\n> XADD log 1-1 a b\n"1-1"\n> XADD log 2-1 c d\n"2-1"\n```\n\n'
+        '```redis { title="nested" unordered }\n> XRANGE log - +\n'
+        '1) 1) "2-1"\n   2) 1) "c"\n      2) "d"\n2) 1) "1-1"\n   2) 1) "a"\n      2) "b"\n```\n',
+        {"redis[adds]": "passed", "redis[nested]": "passed"},
     ),
     "a reply that is no array": (
         '```redis { title="one" unordered }\n> PING\nPONG\n```\n',
@@ -399,7 +403,7 @@ CONDITIONS: dict[str, Case] = {
 
 SHELL: dict[str, Case] = {
     "commands of a shell": (
-        '```console { title="x" }\n$ redis-cli INCR counter\n(integer) 1\n$ ls\n$ echo $((40 + 2))\n42\n```\n\n'
+        '```console { title="x" }\n$ ' + INCREMENT + "\n1\n$ ls\n$ echo $((40 + 2))\n42\n```\n\n"
         '```redis { title="sees" }\n> GET counter\n"1"\n```\n\n'
         '```console { title="y" }\n$ echo a\na\n$ echo b\nc\n```\n\n'
         '```console { title="z" varies="time" }\n$ date +%s\n1...\n$ echo b\n...\n```\n',

@@ -112,6 +112,15 @@ def test_code_of_which_nothing_is_known_is_found(
     assert found == audit.shown_code(stray)
 
 
+def test_an_example_that_is_not_true_is_not_accounted_for(
+    project: Path, project_reader: PageReader, servers: Servers
+) -> None:
+    (project / "page.md").write_text("```redis\n> PING\nPANG\n```\n")
+    html = "<pre>> PING\nPANG</pre>"
+    found = audit.unaccounted(html, project / "page.md", project_reader, project / "lua", servers)
+    assert found == ["> PING\nPANG"]
+
+
 def test_an_example_that_comes_to_no_end_is_not_accounted_for(
     project: Path, project_reader: PageReader, servers: Servers
 ) -> None:

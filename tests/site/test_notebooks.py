@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from components import require
 from playwright.sync_api import Browser, Page
 
 from priority_site.kernel import NotebookError
@@ -95,6 +96,9 @@ def test_a_change_of_what_a_notebook_rests_on_executes_it_again(
 
 
 def test_another_server_executes_a_notebook_again(project: Project, redis_url: str) -> None:
+    require(
+        find(None) != find(EMBEDDED), "only the embedded Valkey; install another (Debian: apt-get install redis-server)"
+    )
     other = Server(find(EMBEDDED))
     notebook = write(project, COUNT_RUNS)
     try:
