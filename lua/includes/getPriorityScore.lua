@@ -5,7 +5,7 @@
 -- Returns priority * 2^32 + counter as a number: 21 + 32 bits, which a double holds exactly.
 --
 -- % and not bit.band, which takes signed 32-bit numbers: a counter of 2^31 would turn negative.
--- Give the number itself to redis.call, which sends 17 digits; tostring() and .. keep only 14.
+-- Give the number itself to redis.call, which sends it exactly; tostring() and .. keep 14 digits.
 local function getPriorityScore(priority, counterKey)
   local counter = redis.call("INCR", counterKey)
   return priority * 0x100000000 + counter % 0x100000000
