@@ -21,7 +21,7 @@ from pathlib import Path
 from redis_transcripts.errors import PageError, Problem
 from redis_transcripts.fence import Block
 from redis_transcripts.outcome import ExampleError
-from redis_transcripts.source import SourceLine
+from redis_transcripts.source import SourceLine, without_blank_end
 
 COMMAND_SECONDS = 60.0
 """How long a command may take."""
@@ -96,7 +96,7 @@ def parse(block: Block) -> tuple[Command, ...]:
     problems += [problem for line, _ in typed_lines for problem in _faults(line)]
     if problems:
         raise PageError(problems)
-    return tuple(Command(line, _without_blank_end(shown)) for line, shown in typed_lines)
+    return tuple(Command(line, without_blank_end(shown)) for line, shown in typed_lines)
 
 
 def _faults(typed: SourceLine) -> list[Problem]:
@@ -105,13 +105,6 @@ def _faults(typed: SourceLine) -> list[Problem]:
     if _CONTINUED.search(typed):
         return [Problem(typed.origin, f"`{typed}` goes on in the next line", "write the command in one line")]
     return []
-
-
-def _without_blank_end[Line: str](lines: Sequence[Line]) -> tuple[Line, ...]:
-    end = len(lines)
-    while end and not lines[end - 1].strip():
-        end -= 1
-    return tuple(lines[:end])
 
 
 def shell_environment(redis_url: str, folder: Path) -> dict[str, str]:
@@ -172,7 +165,7 @@ def run(commands: Sequence[Command], folder: Path, environment: Mapping[str, str
         tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as empty,
         contextlib.closing(_Shell(commands, Path(empty), environment)) as shell,
     ):
-        return tuple(_without_blank_end(shell.output(command).split("\n")) for command in commands)
+        return tuple(without_blank_end(shell.output(command).split("\n")) for command in commands)
 
 
 class _Shell:

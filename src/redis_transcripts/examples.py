@@ -13,7 +13,7 @@ from redis_transcripts.errors import PageError, Problem
 from redis_transcripts.fence import Block
 from redis_transcripts.lua import Script
 from redis_transcripts.markdown import Page, PageReader
-from redis_transcripts.source import Fence, Origin, SourceLine
+from redis_transcripts.source import Fence, Origin, SourceLine, without_blank_end
 from redis_transcripts.transcript import Step
 
 _REPLIES_OF_ANY_FORM = {
@@ -150,10 +150,7 @@ def _needless_varies(example: Example) -> list[Problem]:
 
 
 def _shown(answer: Fence | None) -> tuple[SourceLine, ...]:
-    lines = list(answer.lines) if answer else []
-    while lines and not lines[-1].strip():
-        lines.pop()
-    return tuple(lines)
+    return without_blank_end(answer.lines) if answer else ()
 
 
 def _unpairable(example: Example) -> list[Problem]:

@@ -20,6 +20,7 @@ from redis_transcripts.python_code import Namespace
 from redis_transcripts.resp import Kind, Reply
 from redis_transcripts.servers import Servers
 from redis_transcripts.session import Session, describe_silence, is_lasting
+from redis_transcripts.source import without_blank_end
 from redis_transcripts.transcript import Step
 
 type Ask = Callable[[list[bytes]], Reply]
@@ -159,10 +160,8 @@ class Execution:
         received = python_code.judge(printed, example.shown)
         if printed.raised and received[-1:] != (printed.raised.last_line,):
             raise ExampleError(f"{printed.raised.origin}: {printed.raised.last_line}\n{printed.raised.text}")
-        # As with those of a reply, a page has no place for blank lines at the end.
-        while received and not received[-1].strip():
-            received = received[:-1]
-        return Answer("Python", block.origin, block.title, example.shown, received, _judgement(block, paired=False))
+        judgement = _judgement(block, paired=False)
+        return Answer("Python", block.origin, block.title, example.shown, without_blank_end(received), judgement)
 
     def _commands(self, example: ConsoleExample) -> tuple[Answer, ...]:
         block = example.block

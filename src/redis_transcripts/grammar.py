@@ -14,8 +14,8 @@ from redis_transcripts.source import Origin
 ANSWERS = {"reply": "lua", "output": "python"}
 """A fence that shows an answer, and the language of the block above it that gives it."""
 
-VARYING = ("id", "time", "ttl", "memory")
-"""What may differ from run to run: the values of ``varies``."""
+# What may differ from run to run: the values of ``varies``.
+_VARYING = ("id", "time", "ttl", "memory")
 
 # A name, and whether it takes a value.
 _PRESENTATION = {"title": True, "hl_lines": True}
@@ -101,12 +101,12 @@ def _bad_values(keys: Mapping[str, str | None], origin: Origin) -> list[Problem]
     problems = []
     if keys.get("resp") not in (None, "2", "3"):
         problems.append(Problem(origin, f"resp={keys['resp']}", "write resp=2 or resp=3"))
+    varies = keys.get("varies")
     # Separators alone name nothing, which is as unknown as a wrong name.
-    named = varying(keys) or ((keys["varies"],) if keys.get("varies") else ())
-    unknown = [kind for kind in named if kind not in VARYING]
+    unknown = [kind for kind in varies.replace(",", " ").split() or [varies] if kind not in _VARYING] if varies else []
     if unknown:
         fault = f"varies does not know `{unknown[0]}`"
-        problems.append(Problem(origin, fault, f"write one or more of: {', '.join(VARYING)}"))
+        problems.append(Problem(origin, fault, f"write one or more of: {', '.join(_VARYING)}"))
     try:
         meets(keys.get("requires") or "", "", "0")
     except (ValueError, InvalidSpecifier):
@@ -120,8 +120,3 @@ def _bad_values(keys: Mapping[str, str | None], origin: Origin) -> list[Problem]
             cure = f"a cluster has one client, which speaks RESP2; drop {name}="
             problems.append(Problem(origin, f"{name}= and cluster in one block", cure))
     return problems
-
-
-def varying(keys: Mapping[str, str | None]) -> tuple[str, ...]:
-    """Return what varies in a block with these ``keys``."""
-    return tuple((keys.get("varies") or "").replace(",", " ").split())

@@ -104,9 +104,10 @@ class Namespace:
 
     def close(self) -> None:
         """Let go of what the page made; variables of the environment and the current folder are as before."""
-        os.environ.clear()
-        os.environ.update(self._environment)
-        os.chdir(self._folder)
+        if self._blocks:
+            os.environ.clear()
+            os.environ.update(self._environment)
+            os.chdir(self._folder)
         for file in self._blocks:
             linecache.cache.pop(file, None)
         self._blocks.clear()

@@ -7,6 +7,7 @@ reply by reply.
 from __future__ import annotations
 
 from redis_transcripts.resp import Kind, Reply
+from redis_transcripts.source import without_blank_end
 
 _EMPTY = {Kind.ARRAY: "(empty array)", Kind.MAP: "(empty hash)", Kind.SET: "(empty set)", Kind.PUSH: "(empty push)"}
 _SEPARATORS = {Kind.ARRAY: ")", Kind.MAP: "#", Kind.SET: "~", Kind.PUSH: ")"}
@@ -43,9 +44,7 @@ def lines(reply: Reply, arguments: list[bytes]) -> list[str]:
     """
     text = _text(reply) if _is_report(arguments) else format_reply(reply)
     printed = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    while printed and not printed[-1].strip():
-        printed.pop()
-    return printed
+    return list(without_blank_end(printed))
 
 
 def format_reply(reply: Reply, indent: str = "") -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, SupportsIndex
@@ -48,6 +49,14 @@ class Fence:
 
     header: SourceLine
     lines: tuple[SourceLine, ...]
+
+
+def without_blank_end[Line: str](lines: Sequence[Line]) -> tuple[Line, ...]:
+    """Return ``lines`` without the blank ones at their end: on a page these separate, and belong to nothing."""
+    end = len(lines)
+    while end and not lines[end - 1].strip():
+        end -= 1
+    return tuple(lines[:end])
 
 
 def display_path(path: Path, root: Path) -> str:

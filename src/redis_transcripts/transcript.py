@@ -9,7 +9,7 @@ from redis_transcripts import arguments
 from redis_transcripts.errors import PageError, Problem
 from redis_transcripts.fence import Block
 from redis_transcripts.prompt import PROMPT, without_prompt
-from redis_transcripts.source import SourceLine
+from redis_transcripts.source import SourceLine, without_blank_end
 
 _LOCAL_COMMANDS = {"quit", "exit", "clear", "help", "?", "restart", "connect", ":set"}
 # One reply to each channel, or replies without end; in RESP3 pushes, which may come at any time.
@@ -60,13 +60,11 @@ def parse(block: Block) -> tuple[Step, ...]:
     shown: list[SourceLine] = []
 
     def finish() -> None:
-        while shown and not shown[-1].strip():
-            shown.pop()
         if typed is None:
             if shown:
                 problems.append(_no_typed_line(shown[0]))
             return
-        step, problem = _step(typed, tuple(shown))
+        step, problem = _step(typed, without_blank_end(shown))
         steps.append(step)
         if problem:
             problems.append(problem)

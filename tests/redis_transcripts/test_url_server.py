@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from components import require
 
 from redis_transcripts import resp, server, url_server
 from redis_transcripts.address import Address, parse
@@ -210,8 +211,7 @@ def hold_a_key_in_another_database(admin: Admin) -> str:
 
 
 def hold_a_function(admin: Admin) -> str:
-    if not admin.knows_functions:
-        pytest.skip("functions came with 7.0")
+    require(admin.knows_functions, "functions came with 7.0; install a newer redis-server")
     admin.ask(b"FUNCTION", b"LOAD", LIBRARY)
     return "1 library of functions"
 
