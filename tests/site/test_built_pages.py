@@ -8,7 +8,18 @@ from pathlib import Path
 
 import pytest
 
-PAGES = ["index.html", "order/sorted-sets/index.html", "404.html"]
+PAGES = [
+    "index.html",
+    "order/sorted-sets/index.html",
+    "order/composite-keys/index.html",
+    "priority/fifo/index.html",
+    "priority/limits/index.html",
+    "priority/packing/index.html",
+    "priority/pop/index.html",
+    "reference/commands/index.html",
+    "reference/tested/index.html",
+    "404.html",
+]
 
 
 class _Text(HTMLParser):
@@ -84,3 +95,15 @@ def test_a_page_names_no_other_host_but_in_links(site: Path, page: str) -> None:
     loaded += re.findall(r'<link\b(?=[^>]*rel="(?:stylesheet|preconnect|icon|preload)")[^>]*\bhref="([^"]+)"', html)
     assert loaded
     assert [address for address in loaded if re.match(r"(?:https?:)?//", address)] == []
+
+
+def test_every_page_is_looked_at(site: Path) -> None:
+    assert {page.relative_to(site).as_posix() for page in site.rglob("*.html")} == set(PAGES)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "404.html"])
+def test_a_page_ends_with_a_way_to_another(site: Path, page: str) -> None:
+    article = (site / page).read_text().partition("<article")[2].partition("</article>")[0]
+    last_section = article.rpartition("<h2")[2]
+    ways = re.findall(r'href="(\.\.?/[^"]*|[a-z][^":]*/[^":]*)"', last_section)
+    assert [way for way in ways if (site / page).parent.joinpath(way.partition("#")[0].partition("?")[0]).is_dir()]

@@ -7,7 +7,17 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
-PATHS = ["", "order/sorted-sets/"]
+PATHS = [
+    "",
+    "order/sorted-sets/",
+    "order/composite-keys/",
+    "priority/fifo/",
+    "priority/limits/",
+    "priority/packing/",
+    "priority/pop/",
+    "reference/commands/",
+    "reference/tested/",
+]
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """One score from two keys: the priority picks the tier, the arrival counter orders it."""
 
+from typing import Any
+
 MIN_PRIORITY = 1
 MAX_PRIORITY = 2**21 - 1  # 2097151: its largest score is 2**53 - 1, exact in a double
 COUNTER_VALUES = 2**32  # the counters that a tier tells apart; 2**32 is packed as 0
@@ -49,3 +51,10 @@ if __name__ == "__main__":
     for job in sorted(scores, key=scores.__getitem__):
         priority, counter = unpack(scores[job])
         print(f"job {job:2}: tier {priority}, counter {counter}, score {scores[job]}")
+    print("the scores of tier 1: from {} to {}".format(*bounds(1)))
+    does_not_fit: list[Any] = [2097152, 1.5]
+    for priority in does_not_fit:
+        try:
+            pack(priority, 1)
+        except (TypeError, ValueError) as error:
+            print(error)

@@ -3,32 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from redis import Redis
 from snippets.priority.packing.score import COUNTER_VALUES, MAX_PRIORITY, MIN_PRIORITY, bounds, pack, unpack
 
-from redis_transcripts import server
-
-FILE = Path(__file__).parents[4] / "snippets/priority/packing/score.py"
-
 PRIORITIES = [1, 2, 23282, 23283, 2097150, 2097151]
 COUNTERS = [0, 1, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 1]
 KEYS = list(itertools.product(PRIORITIES, COUNTERS))
-
-
-@pytest.fixture(scope="module")
-def redis() -> Iterator[Redis]:
-    running = server.Server(server.find(None))
-    host, port = running.address()
-    with Redis(host=host, port=port, protocol=2, decode_responses=True) as client:
-        yield client
-    running.stop()
 
 
 def test_the_limits_are_those_of_a_double() -> None:
@@ -119,16 +101,3 @@ def test_the_server_keeps_every_score_as_it_was_packed(redis: Redis) -> None:
     assert kept[0::2] == [f"{priority}:{counter}" for priority, counter in sorted(KEYS)]
     for priority in PRIORITIES:
         assert redis.zcount("jobs", *bounds(priority)) == len(COUNTERS)
-
-
-def test_a_copy_of_the_file_runs_alone(tmp_path: Path) -> None:
-    copy = shutil.copy(FILE, tmp_path)
-    run = subprocess.run([sys.executable, "-I", copy], capture_output=True, text=True, check=True)
-    assert run.stdout.splitlines() == [
-        "job  8: tier 1, counter 2, score 4294967298",
-        "job 10: tier 1, counter 4, score 4294967300",
-        "job  9: tier 2, counter 3, score 8589934595",
-        "job 12: tier 2, counter 6, score 8589934598",
-        "job  7: tier 3, counter 1, score 12884901889",
-        "job 11: tier 3, counter 5, score 12884901893",
-    ]

@@ -1,0 +1,102 @@
+"""What every page owes its reader: a length to read in one go, code that can be taken along, and a way on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from redis_transcripts import examples, server
+from redis_transcripts.examples import Example, LuaExample, PythonExample
+from redis_transcripts.markdown import PageReader
+from redis_transcripts.site_config import markdown_extensions
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+SNIPPETS = sorted(file.relative_to(ROOT).as_posix() for file in (ROOT / "snippets").rglob("*.py"))
+# Its two lines of Python show the grammar, nothing to take along.
+WITHOUT_SNIPPETS = ["reference/tested.md"]
+
+
+def examples_of(page: str) -> tuple[Example, ...]:
+    reader = PageReader(ROOT, *markdown_extensions(ROOT, ROOT / "mkdocs.yml"))
+    return examples.read(reader, DOCS / page, ROOT / "lua")
+
+
+def page_of(snippet: str) -> str:
+    """The page that the path of a snippet mirrors."""
+    folder = Path(snippet).parent.relative_to("snippets").as_posix()
+    return f"{folder.replace('_', '-')}.md"
+
+
+@pytest.fixture(scope="module")
+def redis_url() -> Iterator[str]:
+    running = server.Server(server.find(None))
+    yield running.url
+    running.stop()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_at_most_2500_words_long(page: str) -> None:
+    assert len((DOCS / page).read_text().split()) <= 2500
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in WITHOUT_SNIPPETS])
+def test_the_python_of_a_page_is_whole_files_whose_path_mirrors_it(page: str) -> None:
+    for example in examples_of(page):
+        if isinstance(example, PythonExample):
+            (file,) = {line.origin.path for line in example.block.lines}
+            assert file in SNIPPETS
+            assert page_of(file) == page
+            assert "\n".join(example.block.lines).strip() == (ROOT / file).read_text().strip()
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS)
+def test_a_snippet_runs_alone_in_an_empty_folder_as_its_page_shows(
+    snippet: str, tmp_path: Path, redis_url: str
+) -> None:
+    shown = [
+        example.shown
+        for example in examples_of(page_of(snippet))
+        if isinstance(example, PythonExample) and example.block.lines[0].origin.path == snippet
+    ]
+    assert len(shown) == 1
+    copy = shutil.copy(ROOT / snippet, tmp_path)
+    run = subprocess.run(
+        [sys.executable, "-I", copy],
+        cwd=tmp_path,
+        env=os.environ | {"REDIS_URL": redis_url},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (run.stderr, run.returncode) == ("", 0)
+    assert run.stdout.splitlines() == list(map(str, shown[0]))
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS)
+def test_a_snippet_has_a_test_of_what_its_page_promises(snippet: str) -> None:
+    path = Path(snippet)
+    test = ROOT / "tests" / path.parent / f"test_{path.name}"
+    assert test.exists()
+    module = ".".join(path.with_suffix("").parts)
+    assert f"from {module} import" in test.read_text()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_last_example_of_a_page_runs_alone_in_an_empty_folder(page: str, tmp_path: Path) -> None:
+    block = (example := examples_of(page)[-1]).block
+    code = example.script.lines if isinstance(example, LuaExample) else block.lines
+    fences = [[block.header, *code, "```"]]
+    if block.answer:
+        fences.append([block.answer.header, *block.answer.lines, "```"])
+    (tmp_path / "alone.md").write_text("\n\n".join("\n".join(fence) for fence in fences) + "\n")
+    command = [sys.executable, "-m", "pytest", "-p", "no:valkey", "alone.md"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "1 passed" in run.stdout, run.stdout
