@@ -1,7 +1,7 @@
 """Captions of blocks: what a header says beside the title is shown with it.
 
-``wrong="why"`` becomes a class of the block and a part of its title. The ``keys`` and ``argv`` of a Lua script stand
-below the title: without them a reader could not call it.
+``wrong="why"`` becomes a class of the block and a part of its title. Below the title stands what a reader needs to run
+the block: the ``keys`` and ``argv`` of a Lua script, the names of the ``files`` beside a program.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import escape
+from pathlib import Path
 
 from markdown import Extension, Markdown
 from markdown.preprocessors import Preprocessor
 
 _FENCE = re.compile(r"^[>\s]*(?P<marker>`{3,}|~{3,})")
 _HEADER = re.compile(r"^(?P<begin>[>\s]*(?:`{3,}|~{3,})\s*(?P<language>\w+)\s*\{)(?P<keys>.*)\}\s*$")
-_KEY = re.compile(r"""(?<!\S)(?P<name>title|wrong|keys|argv)=(?P<quote>["'])(?P<value>.*?)(?P=quote)""")
-_INPUTS = {"keys": "KEYS", "argv": "ARGV"}
+_KEY = re.compile(r"""(?<!\S)(?P<name>title|wrong|keys|argv|files)=(?P<quote>["'])(?P<value>.*?)(?P=quote)""")
+_INPUTS = {"lua": {"keys": "KEYS", "argv": "ARGV"}, "python": {"files": "beside"}, "console": {"files": "beside"}}
 
 
 class _Headers(Preprocessor):
@@ -55,11 +56,10 @@ def _captioned(line: str) -> str:
         return line
     said = {key["name"]: key["value"] for key in _KEY.finditer(header["keys"])}
     is_wrong = "wrong" in said
-    is_called = header["language"] == "lua" and said.keys() & _INPUTS
-    if not is_wrong and not is_called:
+    inputs = "".join(_inputs(header["language"], said))
+    if not is_wrong and not inputs:
         return line
     title = escape("".join(_title(said)))
-    inputs = "".join(_inputs(said)) if is_called else ""
     rest = _KEY.sub("", header["keys"])
     mark = ".wrong " if is_wrong else ""
     return f'{header["begin"]} {mark}title="{title}{inputs}" title_mode="html" {rest} }}'
@@ -72,8 +72,9 @@ def _title(said: dict[str, str]) -> Iterator[str]:
         yield f": wrong, {said['wrong']}" if "title" in said else f"Wrong: {said['wrong']}"
 
 
-def _inputs(said: dict[str, str]) -> Iterator[str]:
+def _inputs(language: str, said: dict[str, str]) -> Iterator[str]:
     """Yield the markup of each; without quotes, which would end the title."""
-    for name, shown in _INPUTS.items():
+    for name, shown in _INPUTS.get(language, {}).items():
         if name in said:
-            yield f"<span class=input>{shown} <code>{escape(said[name])}</code></span>"
+            value = said[name] if name != "files" else " ".join(Path(file).name for file in said[name].split())
+            yield f"<span class=input>{shown} <code>{escape(value)}</code></span>"

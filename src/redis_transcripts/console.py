@@ -18,8 +18,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from redis_transcripts import files
 from redis_transcripts.errors import PageError, Problem
 from redis_transcripts.fence import Block
+from redis_transcripts.files import ProvidedFile
 from redis_transcripts.outcome import ExampleError
 from redis_transcripts.source import SourceLine, without_blank_end
 
@@ -149,12 +151,18 @@ def _write_redis_cli(path: Path, real: Path, redis_url: str) -> None:
     path.chmod(0o755)
 
 
-def run(commands: Sequence[Command], folder: Path, environment: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
+def run(
+    commands: Sequence[Command],
+    folder: Path,
+    environment: Mapping[str, str],
+    provided: tuple[ProvidedFile, ...] = (),
+) -> tuple[tuple[str, ...], ...]:
     """Run the commands of a block in one bash and return what each printed.
 
-    The shell begins in an empty folder, which is made in ``folder`` and removed afterwards. Standard output and
-    standard error come in order, without blank lines at their end; standard input is empty. Bash's own messages are
-    those of a shell that a reader types in. When the last command ends, so do all that run in the background.
+    The shell begins in a folder that holds the ``provided`` files alone; it is made in ``folder`` and removed
+    afterwards. Standard output and standard error come in order, without blank lines at their end; standard input is
+    empty. Bash's own messages are those of a shell that a reader types in. When the last command ends, so do all that
+    run in the background.
 
     Raises:
         ConsoleError: a command did not end, or printed too much, or ended the shell before the last one; or there is no
@@ -162,10 +170,17 @@ def run(commands: Sequence[Command], folder: Path, environment: Mapping[str, str
     """
     with (
         # What is being ended may still write there for a moment.
-        tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as empty,
-        contextlib.closing(_Shell(commands, Path(empty), environment)) as shell,
+        tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as own,
+        contextlib.closing(_shell(commands, Path(own), environment, provided)) as shell,
     ):
         return tuple(without_blank_end(shell.output(command).split("\n")) for command in commands)
+
+
+def _shell(
+    commands: Sequence[Command], folder: Path, environment: Mapping[str, str], provided: tuple[ProvidedFile, ...]
+) -> _Shell:
+    files.write(provided, folder)
+    return _Shell(commands, folder, environment)
 
 
 class _Shell:

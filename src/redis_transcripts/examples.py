@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from redis_transcripts import arguments, compare, console, fence, lua, transcript
+from redis_transcripts import arguments, compare, console, fence, files, lua, transcript
 from redis_transcripts.console import Command
 from redis_transcripts.errors import PageError, Problem
 from redis_transcripts.fence import Block
+from redis_transcripts.files import ProvidedFile
 from redis_transcripts.lua import Script
 from redis_transcripts.markdown import Page, PageReader
 from redis_transcripts.source import Fence, Origin, SourceLine, without_blank_end
@@ -51,18 +52,20 @@ class LuaExample:
 
 @dataclass(frozen=True, slots=True)
 class PythonExample:
-    """Code, and what it prints."""
+    """Code, what it prints, and the files in its folder."""
 
     block: Block
     shown: tuple[SourceLine, ...]
+    files: tuple[ProvidedFile, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ConsoleExample:
-    """Commands for a shell, and what each prints."""
+    """Commands for a shell, what each prints, and the files in its folder."""
 
     block: Block
     commands: tuple[Command, ...]
+    files: tuple[ProvidedFile, ...]
 
 
 type Example = RedisExample | LuaExample | PythonExample | ConsoleExample
@@ -99,9 +102,9 @@ def _example(block: Block, lua_folder: Path, root: Path) -> Example:
         case "lua":
             return _lua_example(block, lua_folder, root)
         case "python":
-            return _python_example(block)
+            return _python_example(block, root)
         case "console":
-            return ConsoleExample(block, console.parse(block))
+            return ConsoleExample(block, console.parse(block), files.provided(block, root))
     return RedisExample(block, transcript.parse(block))
 
 
@@ -120,13 +123,13 @@ def _lua_example(block: Block, lua_folder: Path, root: Path) -> LuaExample:
     return LuaExample(block, lua.flatten(block.lines, lua_folder, root), words[0], words[1], shown)
 
 
-def _python_example(block: Block) -> PythonExample:
+def _python_example(block: Block, root: Path) -> PythonExample:
     _require_code(block)
     shown = _shown(block.answer)
     if block.answer is not None and not shown:
         fault = f"a python block with an empty output block: `{block.title}`"
         raise PageError([Problem(block.origin, fault, "show in it what is printed, or delete it")])
-    return PythonExample(block, shown)
+    return PythonExample(block, shown, files.provided(block, root))
 
 
 def _require_code(block: Block) -> None:

@@ -8,12 +8,13 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from redis_transcripts import console, lua, python_code, reply
+from redis_transcripts import console, files, lua, python_code, reply
 from redis_transcripts.cluster import ClusterConnection
 from redis_transcripts.compare import Judgement
 from redis_transcripts.errors import ProtocolError
 from redis_transcripts.examples import ConsoleExample, Example, LuaExample, PythonExample, RedisExample
 from redis_transcripts.fence import Block
+from redis_transcripts.files import ProvidedFile
 from redis_transcripts.outcome import Answer, ExampleError, SessionLostError
 from redis_transcripts.prompt import without_prompt
 from redis_transcripts.python_code import Namespace
@@ -39,6 +40,7 @@ class Execution:
         self._cluster: ClusterConnection | None = None
         self._cluster_is_spent = False
         self._namespace = Namespace()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     @property
     def session(self) -> Session:
@@ -73,6 +75,8 @@ class Execution:
             self._session.close()
         self._leave_cluster()
         self._namespace.close()
+        if self._folder is not None:
+            self._folder.cleanup()
 
     def answers(self, example: Example, names: Mapping[str, object]) -> tuple[Answer, ...]:
         """Run ``example`` and return what it answers; ``names`` are put into the Python namespace before.
@@ -155,6 +159,8 @@ class Execution:
 
     def _code(self, example: PythonExample, names: Mapping[str, object]) -> Answer:
         block = example.block
+        if example.files:
+            self._enter_folder(example.files)
         with self._environment(block):
             printed = self._namespace.run(block.lines, names)
         received = python_code.judge(printed, example.shown)
@@ -163,11 +169,19 @@ class Execution:
         judgement = _judgement(block, paired=False)
         return Answer("Python", block.origin, block.title, example.shown, without_blank_end(received), judgement)
 
+    def _enter_folder(self, provided: tuple[ProvidedFile, ...]) -> None:
+        """Go into the page's own folder, from this block on, and put ``provided`` there."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="redis-transcripts-", ignore_cleanup_errors=True)
+        files.write(provided, Path(self._folder.name))
+        os.chdir(self._folder.name)
+
     def _commands(self, example: ConsoleExample) -> tuple[Answer, ...]:
         block = example.block
         judgement = _judgement(block, paired=False)
         with tempfile.TemporaryDirectory(prefix="redis-transcripts-") as folder, self._environment(block) as url:
-            outputs = console.run(example.commands, Path(folder), console.shell_environment(url, Path(folder)))
+            environment = console.shell_environment(url, Path(folder))
+            outputs = console.run(example.commands, Path(folder), environment, example.files)
         return tuple(
             Answer("the shell", command.typed.origin, command.typed, command.shown, output, judgement)
             for command, output in zip(example.commands, outputs, strict=True)

@@ -22,15 +22,16 @@ _PRESENTATION = {"title": True, "hl_lines": True}
 _JUDGEMENT = {"unordered": False, "varies": True, "wrong": True, "xfail": True}
 _CONDITIONS = {"fresh": False, "requires": True, "cluster": False}
 _CONNECTION = {"resp": True, "client": True}
+_FOLDER = {"files": True}
 _COMMON = _PRESENTATION | _JUDGEMENT | _CONDITIONS
 _LANGUAGES = {
     "redis": _COMMON | _CONNECTION,
     "lua": {name: value for name, value in (_COMMON | _CONNECTION).items() if name != "unordered"}
     | {"keys": True, "argv": True},
     "reply": {},
-    "python": _COMMON,
+    "python": _COMMON | _FOLDER,
     "output": {},
-    "console": _COMMON,
+    "console": _COMMON | _FOLDER,
 }
 _STATIC = _PRESENTATION | {"static": True}
 _MAY_BE_STATIC_TOO = ("console",)

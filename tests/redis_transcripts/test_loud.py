@@ -67,7 +67,7 @@ HEADERS = {
     "notest at a console block": (
         "```console { notest }",
         "unknown word or key `notest`; "
-        "console knows: title, hl_lines, unordered, varies, wrong, xfail, fresh, requires, cluster, static",
+        "console knows: title, hl_lines, unordered, varies, wrong, xfail, fresh, requires, cluster, files, static",
     ),
     "word of a block that is run at one that is not": (
         '```console { fresh static="too slow" }',

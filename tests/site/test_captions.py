@@ -34,6 +34,11 @@ def test_keys_may_hold_quotes() -> None:
     assert caption(html) == "A job<span class=input>KEYS <code>&quot;a b&quot;</code></span>"
 
 
+def test_a_program_shows_the_names_of_the_files_beside_it() -> None:
+    html = rendered('```python { title="A job" files="lua/a.lua data/b.json" }', "pass", "```")
+    assert caption(html) == "A job<span class=input>beside <code>a.lua b.json</code></span>"
+
+
 def test_a_script_without_inputs_shows_its_title_alone() -> None:
     assert caption(rendered('```lua { title="One" }', "return 1", "```")) == "One"
 
