@@ -1,38 +1,54 @@
 """Captions of blocks: what a header says beside the title is shown with it.
 
-``wrong="why"`` becomes a class of the block and a part of its title. Below the title stands what a reader needs to run
-the block: the ``keys`` and ``argv`` of a Lua script, the names of the ``files`` beside a program.
+``wrong="why"`` becomes a class of the block and a part of its title. Beside the title stands the state from which a
+block is run, below it what it is run with: the ``keys`` and ``argv`` of a script, the ``files`` in a program's folder.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from pathlib import Path
 
 from markdown import Extension, Markdown
 from markdown.preprocessors import Preprocessor
 
+type Said = Mapping[str, str]
+"""The words and keys of a header; the value of a word is the empty text."""
+
 _FENCE = re.compile(r"^[>\s]*(?P<marker>`{3,}|~{3,})")
-_HEADER = re.compile(r"^(?P<begin>[>\s]*(?:`{3,}|~{3,})\s*(?P<language>\w+)\s*\{)(?P<keys>.*)\}\s*$")
-_KEY = re.compile(r"""(?<!\S)(?P<name>title|wrong|keys|argv|files)=(?P<quote>["'])(?P<value>.*?)(?P=quote)""")
-_INPUTS = {"lua": {"keys": "KEYS", "argv": "ARGV"}, "python": {"files": "beside"}, "console": {"files": "beside"}}
+_HEADER = re.compile(r"^(?P<begin>[>\s]*(?:`{3,}|~{3,})\s*(?P<language>\w+)\s*\{)(?P<said>.*)\}\s*$")
+_SAID = re.compile(
+    r"""(?<!\S)(?P<name>[A-Za-z][\w:-]*)(?:=(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<bare>\S+)))?(?!\S)"""
+)
+_STATES: Mapping[str, Callable[[str], str]] = {
+    "fresh": lambda _: "on an empty server",
+    "client": lambda name: f"client {name}",
+    "resp": lambda version: f"RESP{version}",
+    "cluster": lambda _: "on a cluster",
+}
+_INPUTS = {"keys": "KEYS", "argv": "ARGV", "files": "beside"}
+# The languages whose blocks are run; a block of any other may use the same words for itself.
+_RUN = ("redis", "lua", "python", "console")
+_MOST_KEYS_AGAIN = 3
 
 
 class _Headers(Preprocessor):
     def run(self, lines: list[str]) -> list[str]:
         captioned = []
         marker = ""
+        keys = ""
         for line in lines:
             fence = _FENCE.match(line)
             if not marker:
-                captioned.append(_captioned(line))
+                header, keys = _captioned(line, keys)
+                captioned.append(header)
                 marker = fence["marker"] if fence else ""
             else:
                 # What stands inside a fence is text, headers of other fences too.
                 captioned.append(line)
-                if fence and fence["marker"] == marker and line.rstrip().endswith(marker):
+                if fence and fence["marker"].startswith(marker) and line.rstrip().endswith(marker):
                     marker = ""
         return captioned
 
@@ -50,31 +66,43 @@ def makeExtension(**settings: object) -> CaptionsExtension:  # noqa: N802
     return CaptionsExtension(**settings)
 
 
-def _captioned(line: str) -> str:
+def _captioned(line: str, keys_above: str) -> tuple[str, str]:
+    """Return the header with its caption, and the keys of the last script: those above, or the header's own."""
     header = _HEADER.match(line)
-    if not header:
-        return line
-    said = {key["name"]: key["value"] for key in _KEY.finditer(header["keys"])}
-    is_wrong = "wrong" in said
-    inputs = "".join(_inputs(header["language"], said))
-    if not is_wrong and not inputs:
-        return line
-    title = escape("".join(_title(said)))
-    rest = _KEY.sub("", header["keys"])
-    mark = ".wrong " if is_wrong else ""
-    return f'{header["begin"]} {mark}title="{title}{inputs}" title_mode="html" {rest} }}'
+    if not header or header["language"] not in _RUN:
+        return line, keys_above
+    said = {
+        found["name"]: found["double"] or found["single"] or found["bare"] or ""
+        for found in _SAID.finditer(header["said"])
+    }
+    keys = said.get("keys", "")
+    # Without quotes in the markup, which would end the title.
+    marks = [f"<span class=state>{escape(show(said[name]))}</span>" for name, show in _STATES.items() if name in said]
+    marks += [f"<span class=input>{shown}</span>" for shown in _inputs(said, keys_above)]
+    keys_above = keys or keys_above
+    if not marks and "wrong" not in said:
+        return line, keys_above
+    wrong = ".wrong " if "wrong" in said else ""
+    highlighted = f' hl_lines="{said["hl_lines"]}"' if "hl_lines" in said else ""
+    title = f'title="{escape(_title(said))}{"".join(marks)}" title_mode="html"'
+    return f"{header['begin']} {wrong}{title}{highlighted} }}", keys_above
 
 
-def _title(said: dict[str, str]) -> Iterator[str]:
-    if "title" in said:
-        yield said["title"]
-    if "wrong" in said:
-        yield f": wrong, {said['wrong']}" if "title" in said else f"Wrong: {said['wrong']}"
+def _title(said: Said) -> str:
+    if "wrong" not in said:
+        return said.get("title", "")
+    return f"{said['title']}: wrong, {said['wrong']}" if "title" in said else f"Wrong: {said['wrong']}"
 
 
-def _inputs(language: str, said: dict[str, str]) -> Iterator[str]:
-    """Yield the markup of each; without quotes, which would end the title."""
-    for name, shown in _INPUTS.get(language, {}).items():
-        if name in said:
-            value = said[name] if name != "files" else " ".join(Path(file).name for file in said[name].split())
-            yield f"<span class=input>{shown} <code>{escape(value)}</code></span>"
+def _inputs(said: Said, keys_above: str) -> Iterator[str]:
+    """Yield the markup of each. Many keys are written out once."""
+    for name, shown in _INPUTS.items():
+        if name not in said:
+            continue
+        value = said[name]
+        if name == "keys" and value == keys_above and len(value.split()) > _MOST_KEYS_AGAIN:
+            yield f"{shown} as above"
+            continue
+        if name == "files":
+            value = " ".join(Path(file).name for file in value.split())
+        yield f"{shown} <code>{escape(value)}</code>"

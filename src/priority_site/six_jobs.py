@@ -49,6 +49,7 @@ JOBS = (
 )
 """The jobs in order of arrival."""
 
+_PROMPT = "Choose one, or open the answer."
 _TIER = 0x100000000
 _PLACES = ("1st", "2nd", "3rd", "4th", "5th", "6th")
 
@@ -61,7 +62,7 @@ def cards() -> str:
     )
     jobs = f'<ol class="jobs" aria-label="Jobs in order of arrival">{items}</ol>'
     # Inside a block: Markdown takes an element that it does not know for a part of a paragraph.
-    return f'<div><six-jobs>{jobs}<p role="status"></p></six-jobs></div>'
+    return f'<div><six-jobs>{jobs}<p role="status">{_PROMPT}</p></six-jobs></div>'
 
 
 def scores() -> str:

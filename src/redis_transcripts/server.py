@@ -187,6 +187,7 @@ class Server:
 
     def _answers(self) -> bool:
         """Wait until the server answers; another one may have taken the port, so it has to name its folder."""
+        folder = self._settings.get("dir", self._directory)
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline and not self._has_ended():
             with (
@@ -194,7 +195,7 @@ class Server:
                 socket.create_connection((_ADDRESS, self._port), timeout=1) as connection,
             ):
                 connection.sendall(b"CONFIG GET dir\r\n")
-                if os.fsencode(self._directory) in connection.recv(4096):
+                if os.fsencode(folder) in connection.recv(4096):
                     return True
             time.sleep(0.005)
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from components import require
 
 from redis_transcripts import examples, server
 from redis_transcripts.examples import Example, LuaExample, PythonExample
@@ -86,7 +88,11 @@ def test_a_snippet_has_a_test_of_what_its_page_promises(snippet: str) -> None:
     test = ROOT / "tests" / path.parent / f"test_{path.name}"
     assert test.exists()
     module = ".".join(path.with_suffix("").parts)
-    assert f"from {module} import" in test.read_text()
+    imported = re.search(rf"^from {re.escape(module)} import (.+?)$", test.read_text(), re.M)
+    assert imported
+    names = re.findall(r"\w+", imported[1])
+    tests = re.findall(r"^def test_\w+.*?(?=^def |\Z)", test.read_text(), re.M | re.S)
+    assert [text for text in tests if any(f"{name}(" in text for name in names) and "assert" in text]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -100,3 +106,21 @@ def test_the_last_example_of_a_page_runs_alone_in_an_empty_folder(page: str, tmp
     command = [sys.executable, "-m", "pytest", "-p", "no:valkey", "alone.md"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "1 passed" in run.stdout, run.stdout
+
+
+def test_a_script_runs_by_the_command_that_the_page_gives(tmp_path: Path, redis_url: str) -> None:
+    redis_cli = shutil.which("redis-cli")
+    require(bool(redis_cli), "no redis-cli on PATH; install it (Debian: apt-get install redis-server)")
+    page = (DOCS / "priority/packing.md").read_text()
+    (command,) = re.findall(r"^\$ redis-cli (--eval .*)$", page, re.M)
+    (example,) = [one for one in examples_of("priority/packing.md") if one.block.title == "The score of a job"]
+    assert isinstance(example, LuaExample)
+    (tmp_path / "score.lua").write_text(example.script.text)
+    run = subprocess.run(
+        [str(redis_cli), "--no-raw", "-u", redis_url, *command.split()],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.splitlines() == list(map(str, example.shown))

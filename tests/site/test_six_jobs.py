@@ -264,6 +264,52 @@ def test_a_guess_is_answered_in_a_sentence_and_the_reply(visit: OpenPage, job: s
     assert " ".join(formula.split()) == "tier counter priority * 232 + counter % 232"
 
 
+def shown_order(page: Page) -> str:
+    order: str = page.evaluate("getComputedStyle(document.querySelector('ol.jobs'), '::before').content")
+    return order
+
+
+def test_the_order_in_which_the_cards_stand_is_shown(visit: OpenPage) -> None:
+    page = visit()
+    assert shown_order(page) == '"Jobs in order of arrival"'
+    guess(page, 8)
+    assert shown_order(page) == '"Jobs in order of score"'
+    page.get_by_role("button", name="Start again").click()
+    assert shown_order(page) == '"Jobs in order of arrival"'
+
+
+@pytest.mark.parametrize(
+    ("steps", "says"),
+    [
+        ("1,min,min,1", "One job waits."),
+        ("1,min,min,1,2", "2 jobs wait, in the order of their scores."),
+        ("1,2,min", "Job 7 comes out: its score is the smallest of 2."),
+        ("1,min,min", "The set is empty, and nothing comes out."),
+    ],
+)
+def test_what_is_said_is_of_the_last_step(visit: OpenPage, steps: str, says: str) -> None:
+    page = visit(f"?jobs={steps}")
+    assert told(page) == says
+    page.get_by_label("Priority alone as score").check()
+    assert told(page) == f"With the priority alone as score, {says[0].lower()}{says[1:]}"
+
+
+def test_each_pop_is_numbered(visit: OpenPage) -> None:
+    page = visit(f"?jobs={','.join(['1'] * 24)}{',min' * 24}")
+    turns = [card.partition(" out")[0].rpartition(" ")[2] for card in cards(page)]
+    assert turns[:4] == ["1st", "2nd", "3rd", "4th"]
+    assert turns[9:14] == ["10th", "11th", "12th", "13th", "14th"]
+    assert turns[19:] == ["20th", "21st", "22nd", "23rd", "24th"]
+
+
+def test_of_jobs_that_tie_the_text_decides_at_either_end(visit: OpenPage) -> None:
+    page = visit("?jobs=1,1,1,1&score=priority")
+    page.get_by_role("button", name="ZPOPMAX").click()
+    assert told(page) == "Job 9 comes out: of 4 jobs with score 1, its text sorts last."
+    page.get_by_role("button", name="ZPOPMIN").click()
+    assert told(page) == "Job 10 comes out: of 3 jobs with score 1, its text sorts first."
+
+
 def test_what_a_pop_says_is_its_reason(visit: OpenPage) -> None:
     page = visit("?jobs=1,2,3")
     assert told(page) == "3 jobs wait, in the order of their scores."
@@ -417,7 +463,7 @@ def test_a_link_leads_to_what_was_done(open_page: OpenPage) -> None:
     page.get_by_role("button", name="Start again").click()
     assert query(page) == "?from=elsewhere"
     assert cards(page) == ["job 7", "job 8", "job 9", "job 10", "job 11", "job 12"]
-    assert told(page) == ""
+    assert told(page) == "Choose one, or open the answer."
 
 
 def test_a_link_can_show_where_the_counter_begins_again(visit: OpenPage) -> None:
@@ -612,9 +658,7 @@ def test_cards_move_only_where_motion_is_welcome(open_page: OpenPage, motion: st
 def test_without_javascript_the_answer_is_closed_and_complete(open_page: OpenPage) -> None:
     page = open_page(java_script_enabled=False)
     figure = page.locator("six-jobs")
-    assert figure.inner_text().split("\n") == [
-        text for job in six_jobs.JOBS for text in (f"job {job.number}", f"priority {job.priority}")
-    ]
+    assert texts(page) == [f"job {job.number} priority {job.priority}" for job in six_jobs.JOBS]
     assert figure.get_by_role("button").count() == 0
     score = page.get_by_role("cell", name="4294967298")
     assert not score.is_visible()

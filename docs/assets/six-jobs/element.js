@@ -51,6 +51,14 @@ function told({ command, job, others }) {
     : `${name}, the last one.`;
 }
 
+/** Says what the last step did: what a pop took, or how many jobs wait. */
+function said(state) {
+  const { reply, waiting } = run(state);
+  const { length } = waiting;
+  if (reply && typeof state.steps.at(-1) === "string") return told(reply);
+  return length === 1 ? "one job waits." : `${length} jobs wait, in the order of their scores.`;
+}
+
 /** How much room the digits of the scores need, as the style sheet names it. */
 function size(jobs) {
   const digits = job => `${job.priority}${job.counter}`.length;
@@ -73,6 +81,7 @@ class SixJobs extends HTMLElement {
   adopt() {
     this.list = this.querySelector("ol");
     this.status = this.querySelector("[role=status]");
+    this.prompt = this.status.textContent;
     this.items = new Map();
     this.answers = new Map();
     const steps = [];
@@ -120,8 +129,7 @@ class SixJobs extends HTMLElement {
       const state = fromQuery(this.query, this.start);
       if (!state) return this.ask();
       this.draw(state);
-      const { reply, waiting } = run(state);
-      this.status.textContent = reply ? capital(told(reply)) : `${waiting.length} jobs wait, in the order of their scores.`;
+      this.status.textContent = capital(said(state));
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       this.ask();
@@ -144,7 +152,7 @@ class SixJobs extends HTMLElement {
     this.state = this.start;
     this.list.ariaLabel = "Jobs in order of arrival";
     this.controls.hidden = true;
-    this.status.textContent = "";
+    this.status.textContent = this.prompt;
   }
 
   guess(member) {
@@ -163,9 +171,8 @@ class SixJobs extends HTMLElement {
 
   score() {
     const state = { ...this.state, alone: this.alone.checked };
-    const { reply } = run(state);
     const rule = state.alone ? "With the priority alone as score" : "With tier and counter as score";
-    this.show(state, `${rule}, ${reply ? told(reply) : "this is the order."}`);
+    this.show(state, `${rule}, ${said(state)}`);
   }
 
   add(event) {

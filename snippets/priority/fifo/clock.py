@@ -21,7 +21,7 @@ def add_all(redis: Redis, key: str, jobs: list[str]) -> None:
 
 if __name__ == "__main__":
     url = os.environ.get("REDIS_URL", "redis://localhost:6379")
-    key = "emq:{orders}:by-clock"
+    key = "emq:{orders-example}:by-clock"
     arrived = [str(uuid4()) for _ in range(1000)]
     with Redis.from_url(url, decode_responses=True) as redis:
         add_all(redis, key, arrived)

@@ -20,7 +20,7 @@ def unpack(score: float) -> tuple[int, int]:
     """Return the priority and counter of a score; redis-py gives it as a float."""
     if isinstance(score, bool) or not isinstance(score, int | float):
         raise TypeError(f"score {score!r} is not a number; convert it with float()")
-    if not score.is_integer():
+    if not float(score).is_integer():
         raise ValueError(f"score {score} is not whole; was it made by pack()?")
     priority, counter = divmod(int(score), COUNTER_VALUES)
     if not MIN_PRIORITY <= priority <= MAX_PRIORITY:

@@ -39,6 +39,12 @@ def test_a_job_that_waits_keeps_its_place_and_its_priority(redis: Redis) -> None
     assert redis.zscore(PRIORITIZED, "8") == 2 * 2**32 + 1
 
 
+def test_the_counter_begins_again_at_2_to_the_32_and_the_tier_stays(redis: Redis) -> None:
+    redis.set(COUNTER, 2**32 - 1)
+    add(redis, QUEUE, "last", 5)
+    assert redis.zscore(PRIORITIZED, "last") == 5 * 2**32
+
+
 @pytest.mark.parametrize("priority", [0, -1, MAX_PRIORITY + 1, 1.5, float("nan"), float("inf"), "1", None])
 def test_a_priority_that_does_not_fit_is_refused_before_anything_is_written(redis: Redis, priority: int) -> None:
     message = rf"^priority {priority} of job 8: take a whole number from 1 \(first\) to 2097151$"

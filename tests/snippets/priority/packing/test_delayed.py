@@ -20,5 +20,9 @@ def test_a_score_orders_by_time_and_then_by_order() -> None:
     assert scores == sorted(set(scores))
 
 
+def test_an_order_past_4095_stays_in_its_millisecond() -> None:
+    assert pack(START + timedelta(milliseconds=1), 4096) == pack(START + timedelta(milliseconds=1), 0)
+
+
 def test_a_fraction_of_a_millisecond_is_cut_off() -> None:
     assert pack(START + timedelta(microseconds=1999), 7) == 0x1007

@@ -37,6 +37,12 @@ def test_finish_takes_a_job_off_active_once(redis: Redis) -> None:
     assert redis.lrange(ACTIVE, 0, -1) == ["10"]
 
 
+def test_of_a_job_that_stands_there_twice_the_oldest_entry_goes(redis: Redis) -> None:
+    redis.rpush(ACTIVE, "8", "10", "8")
+    assert finish(redis, QUEUE, "8")
+    assert redis.lrange(ACTIVE, 0, -1) == ["8", "10"]
+
+
 def test_no_job_is_taken_twice_by_workers_at_once(redis: Redis) -> None:
     jobs = {f"job {number}": float(number) for number in range(400)}
     redis.zadd(PRIORITIZED, jobs)
