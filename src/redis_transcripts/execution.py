@@ -14,7 +14,6 @@ from redis_transcripts.compare import Judgement
 from redis_transcripts.errors import ProtocolError
 from redis_transcripts.examples import ConsoleExample, Example, LuaExample, PythonExample, RedisExample
 from redis_transcripts.fence import Block
-from redis_transcripts.files import ProvidedFile
 from redis_transcripts.outcome import Answer, ExampleError, SessionLostError
 from redis_transcripts.prompt import without_prompt
 from redis_transcripts.python_code import Namespace
@@ -160,7 +159,10 @@ class Execution:
     def _code(self, example: PythonExample, names: Mapping[str, object]) -> Answer:
         block = example.block
         if example.files:
-            self._enter_folder(example.files)
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory(prefix="redis-transcripts-", ignore_cleanup_errors=True)
+            files.write(example.files, Path(self._folder.name))
+            self._namespace.enter(Path(self._folder.name))
         with self._environment(block):
             printed = self._namespace.run(block.lines, names)
         received = python_code.judge(printed, example.shown)
@@ -168,13 +170,6 @@ class Execution:
             raise ExampleError(f"{printed.raised.origin}: {printed.raised.last_line}\n{printed.raised.text}")
         judgement = _judgement(block, paired=False)
         return Answer("Python", block.origin, block.title, example.shown, without_blank_end(received), judgement)
-
-    def _enter_folder(self, provided: tuple[ProvidedFile, ...]) -> None:
-        """Go into the page's own folder, from this block on, and put ``provided`` there."""
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="redis-transcripts-", ignore_cleanup_errors=True)
-        files.write(provided, Path(self._folder.name))
-        os.chdir(self._folder.name)
 
     def _commands(self, example: ConsoleExample) -> tuple[Answer, ...]:
         block = example.block

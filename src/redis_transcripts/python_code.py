@@ -83,6 +83,7 @@ class Namespace:
         self._module = ModuleType("__main__")
         self._stdout = _Stdout()
         self._blocks: dict[str, tuple[SourceLine, ...]] = {}
+        self._entered: list[Path] = []
 
     def run(self, lines: Sequence[SourceLine], extra: Mapping[str, object] = _NOTHING) -> Printed:
         """Compile and execute a block once; the names in ``extra`` are there from this block on.
@@ -102,12 +103,25 @@ class Namespace:
                 raised = self._describe(error, file)
         return Printed(self._stdout.take_lines(), raised)
 
+    def enter(self, folder: Path) -> None:
+        """Run what comes in ``folder``, as a program that lies there: its modules can be imported."""
+        os.chdir(folder)
+        if str(folder) not in sys.path:
+            sys.path.insert(0, str(folder))
+            self._entered.append(folder)
+
     def close(self) -> None:
         """Let go of what the page made; variables of the environment and the current folder are as before."""
         if self._blocks:
             os.environ.clear()
             os.environ.update(self._environment)
+        if self._blocks or self._entered:
             os.chdir(self._folder)
+        for folder in self._entered:
+            sys.path.remove(str(folder))
+            for name in [name for name, module in sys.modules.items() if _lies_in(module, folder)]:
+                del sys.modules[name]
+        self._entered.clear()
         for file in self._blocks:
             linecache.cache.pop(file, None)
         self._blocks.clear()
@@ -173,6 +187,11 @@ class Namespace:
         if frame["file"] not in self._blocks:
             return frame[0]
         return str(self._origin(frame["file"], int(frame["line"])))
+
+
+def _lies_in(module: ModuleType, folder: Path) -> bool:
+    file = getattr(module, "__file__", None)
+    return file is not None and Path(file).is_relative_to(folder)
 
 
 class _Stdout(io.TextIOWrapper):

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+
 from redis_transcripts.cluster import Cluster
+from redis_transcripts.console import COMMAND
 from redis_transcripts.fence import Block
 from redis_transcripts.grammar import meets
 from redis_transcripts.server import Binary, Server
 from redis_transcripts.session import RunningServer
 from redis_transcripts.url_server import UrlServer
+
+_REDIS_CLI = re.compile(r"(?<![\w./-])redis-cli(?![\w./-])")
+
+
+def uses_redis_cli(block: Block) -> bool:
+    """Whether a command of ``block`` is or calls redis-cli."""
+    typed = (line for line in block.lines if line.startswith(COMMAND))
+    return block.language == "console" and any(map(_REDIS_CLI.search, typed))
 
 
 class Servers:
@@ -44,6 +56,8 @@ class Servers:
             return f"requires {requirement}; this is {self.name}"
         if "cluster" in block.keys and self._binary is None:
             return f"needs a cluster, which the run cannot start beside {self.name}"
+        if uses_redis_cli(block) and not shutil.which("redis-cli"):
+            return "needs redis-cli, and there is none on PATH; install it (Debian: apt-get install redis-server)"
         return None
 
     def stop(self) -> None:

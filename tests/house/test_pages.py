@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 from components import require
 
-from redis_transcripts import examples, server
+from redis_transcripts import examples, files, server
 from redis_transcripts.examples import Example, LuaExample, PythonExample
 from redis_transcripts.markdown import PageReader
 from redis_transcripts.site_config import markdown_extensions
@@ -63,15 +64,16 @@ def test_the_python_of_a_page_is_whole_files_whose_path_mirrors_it(page: str) ->
 def test_a_snippet_runs_alone_in_an_empty_folder_as_its_page_shows(
     snippet: str, tmp_path: Path, redis_url: str
 ) -> None:
-    shown = [
-        example.shown
+    (example,) = [
+        example
         for example in examples_of(page_of(snippet))
         if isinstance(example, PythonExample) and example.block.lines[0].origin.path == snippet
     ]
-    assert len(shown) == 1
+    files.write(example.files, tmp_path)
     copy = shutil.copy(ROOT / snippet, tmp_path)
     run = subprocess.run(
-        [sys.executable, "-I", copy],
+        # Without the folders of this environment's settings, but with that of the program.
+        [sys.executable, "-s", "-E", copy],
         cwd=tmp_path,
         env=os.environ | {"REDIS_URL": redis_url},
         capture_output=True,
@@ -79,20 +81,32 @@ def test_a_snippet_runs_alone_in_an_empty_folder_as_its_page_shows(
         check=False,
     )
     assert (run.stderr, run.returncode) == ("", 0)
-    assert run.stdout.splitlines() == list(map(str, shown[0]))
+    assert run.stdout.splitlines() == list(map(str, example.shown))
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS)
 def test_a_snippet_has_a_test_of_what_its_page_promises(snippet: str) -> None:
     path = Path(snippet)
-    test = ROOT / "tests" / path.parent / f"test_{path.name}"
-    assert test.exists()
     module = ".".join(path.with_suffix("").parts)
-    imported = re.search(rf"^from {re.escape(module)} import (.+?)$", test.read_text(), re.M)
-    assert imported
-    names = re.findall(r"\w+", imported[1])
-    tests = re.findall(r"^def test_\w+.*?(?=^def |\Z)", test.read_text(), re.M | re.S)
-    assert [text for text in tests if any(f"{name}(" in text for name in names) and "assert" in text]
+    files_of_tests = (ROOT / "tests" / path.parent).glob("test_*.py")
+    assert [name for file in files_of_tests for name in uses_in(module, ast.parse(file.read_text()))]
+
+
+def uses_in(module: str, file: ast.Module) -> list[str]:
+    """The tests in a file that assert something and use a name of that module."""
+    names = {
+        alias.asname or alias.name
+        for node in ast.walk(file)
+        if isinstance(node, ast.ImportFrom) and node.module == module
+        for alias in node.names
+    }
+    return [
+        test.name
+        for test in file.body
+        if isinstance(test, ast.FunctionDef) and test.name.startswith("test_")
+        if any(isinstance(node, ast.Assert) for node in ast.walk(test))
+        if any(isinstance(node, ast.Name) and node.id in names for node in ast.walk(test))
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES)

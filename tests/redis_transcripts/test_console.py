@@ -17,7 +17,8 @@ from redis_transcripts import console
 from redis_transcripts.console import ConsoleError
 from redis_transcripts.errors import PageError
 from redis_transcripts.fence import Block
-from redis_transcripts.server import Server
+from redis_transcripts.server import Server, find
+from redis_transcripts.servers import Servers, uses_redis_cli
 from redis_transcripts.source import Origin, SourceLine
 
 Run = Callable[[str], list[list[str]]]
@@ -327,3 +328,28 @@ def test_a_password_in_the_address_leaves_no_warning(
     assert console.run(console.parse(block("$ redis-cli GET 'a b'")), tmp_path, environment) == (
         ("<-u>", "<redis://:it's a secret@127.0.0.1:1>", "<--no-auth-warning>", "<--no-raw>", "<GET>", "<a b>"),
     )
+
+
+@pytest.mark.parametrize(
+    ("typed", "uses"),
+    [
+        ("$ redis-cli PING", True),
+        ('$ redis-cli EVALSHA "$(redis-cli -x SCRIPT LOAD < a.lua)" 0', True),
+        ("$ echo a | redis-cli", True),
+        ("$ ls", False),
+        ("$ cat redis-cli.txt", False),
+        ("PONG redis-cli", False),
+    ],
+)
+def test_a_block_that_calls_redis_cli_is_known(typed: str, uses: bool) -> None:
+    assert uses_redis_cli(block(f"$ true\n{typed}\n")) is uses
+
+
+def test_a_block_that_calls_redis_cli_is_skipped_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    servers = Servers(find(None))
+    calling = block("$ redis-cli PING\nPONG\n")
+    monkeypatch.setenv("PATH", "/nowhere")
+    reason = servers.reason_to_skip(calling)
+    assert reason is not None
+    assert "install" in reason
+    assert servers.reason_to_skip(block("$ true\n")) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -73,6 +74,17 @@ def test_the_next_page_is_back_in_the_folder_of_the_run(
     where = '```python { title="where" }\nimport os\n\nprint(os.path.realpath("."))\n```\n\n'
     write("docs/b.md", f"{where}```output\n{tmp_path.resolve()}\n```\n")
     assert set(results_of().values()) == {"passed"}
+
+
+def test_code_may_import_a_file_beside_it_and_the_next_page_its_own(write: Write, results_of: ResultsOf) -> None:
+    for page, number in (("a", 7), ("b", 8)):
+        write(f"{page}/jobs.py", f"NUMBER = {number}\n")
+        code = f'```python {{ files="{page}/jobs.py" }}\nimport jobs\n\nprint(jobs.NUMBER)\n```\n\n'
+        write(f"docs/{page}.md", f"{code}```output\n{number}\n```\n")
+    before = list(sys.path)
+    assert list(results_of().values()) == ["passed", "passed"]
+    assert sys.path == before
+    assert "jobs" not in sys.modules
 
 
 def test_lua_has_its_includes(sources: None, write: Write, reader: PageReader, tmp_path: Path) -> None:

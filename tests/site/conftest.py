@@ -69,7 +69,7 @@ def copy_sources() -> Callable[[Path], None]:
     """Copies what the site is built from into a new folder, where a test may edit it."""
 
     def copy(folder: Path) -> None:
-        for part in ("docs", "lua", "snippets", "src/priority_site"):
+        for part in ("docs", "lua", "snippets", "src/priority_site", "src/redis_transcripts"):
             shutil.copytree(ROOT / part, folder / part)
         shutil.copy(ROOT / "mkdocs.yml", folder)
 
@@ -87,9 +87,9 @@ def site_url(site: Path) -> Iterator[str]:
     server.server_close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium, driven by Playwright."""
+    """Debian's Chromium, driven by Playwright. While it is there no test can run an event loop of its own."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or ""
     require(bool(chromium), "no chromium on PATH; install it (Debian: apt-get install chromium)")
     with sync_playwright() as playwright:

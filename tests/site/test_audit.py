@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import audit
 import pytest
+from components import require
 
 from priority_site.notebooks import Project, executed
-from redis_transcripts import server, site_config
+from redis_transcripts import fence, server, site_config
 from redis_transcripts.markdown import PageReader
-from redis_transcripts.servers import Servers
+from redis_transcripts.servers import Servers, uses_redis_cli
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -49,6 +51,9 @@ def test_all_code_of_a_page_was_run_or_says_why_not(
 ) -> None:
     html = built(site, page).read_text()
     assert "<pre" in html
+    blocks = fence.blocks(reader.read(DOCS / page).fences)
+    lacks_redis_cli = any(map(uses_redis_cli, blocks)) and not shutil.which("redis-cli")
+    require(not lacks_redis_cli, "no redis-cli on PATH; install it (Debian: apt-get install redis-server)")
     assert audit.unaccounted(html, DOCS / page, reader, ROOT / "lua", servers) == []
 
 
@@ -61,6 +66,7 @@ def test_all_code_of_a_notebook_was_executed(site: Path) -> None:
         assert audit.unexecuted(html + "<pre>x = 1</pre>", executed(project, notebook)) == ["x = 1"]
 
 
+@pytest.mark.long
 def test_every_shown_line_of_a_lua_file_is_reached_by_its_tests(reader: PageReader, tmp_path: Path) -> None:
     parts = [line for page in PAGES for line in audit.shown_parts(DOCS / page, reader)]
     reached = audit.reached_by_tests(ROOT, tmp_path / "lua.log")

@@ -14,9 +14,12 @@ PAGES = [
     "order/composite-keys/index.html",
     "priority/fifo/index.html",
     "priority/limits/index.html",
+    "priority/move-to-active/index.html",
     "priority/packing/index.html",
     "priority/pop/index.html",
+    "priority/queue/index.html",
     "reference/commands/index.html",
+    "reference/scripts/index.html",
     "reference/tested/index.html",
     "404.html",
 ]

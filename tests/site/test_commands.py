@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,9 +25,11 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGE = DOCS / "reference/commands.md"
 
-_ROW = re.compile(r"\| \[(?P<command>[A-Z ]+)\]\(#(?P<anchor>[a-z-]+)\) \|(?P<cells>.*)\|")
-_GROUP = re.compile(r"\| \*\*.+?\*\* \|(?P<cells>.*)\|")
+_ROW = re.compile(r"\| *\[(?P<command>[A-Z_ ]+)\]\(#(?P<anchor>[a-z_-]+)\) *\|(?P<cells>.*)\|")
+_GROUP = re.compile(r"\| *\*\*.+?\*\* *\|(?P<cells>.*)\|")
 _HEADING = re.compile(r"#+ (?P<text>.+)")
+# A heading of several commands has an anchor for each.
+_ANCHOR = re.compile(r'<a id="([a-z_-]+)"></a>')
 # A cost as servers write it, with one level of brackets inside.
 _COST = re.compile(r"O\((?:[^()]|\([^()]*\))*\)")
 
@@ -176,8 +179,15 @@ def _sections(text: str) -> dict[str, Section]:
     ends = [number for number, _ in starts[1:]] + [len(lines) + 1]
     return {
         name: Section("\n".join(lines[start : end - 1]), range(start + 1, end))
-        for (start, name), end in zip(starts, ends, strict=True)
+        for (start, heading), end in zip(starts, ends, strict=True)
+        for name in _named(heading)
     }
+
+
+def _named(heading: str) -> list[str]:
+    """The commands that a heading names, or what else it says."""
+    text = _ANCHOR.sub("", heading)
+    return text.split(", ") if text.isupper() else [text]
 
 
 def _missing(uses: list[Use], rows: Mapping[str, Row]) -> list[str]:
@@ -230,6 +240,14 @@ def test_each_row_leads_to_a_section_in_the_same_order(rows: dict[str, Row], sec
     assert {name: row.anchor for name, row in rows.items()} == {name: name.lower().replace(" ", "-") for name in rows}
 
 
+def test_a_heading_of_several_commands_has_an_anchor_for_each() -> None:
+    for line in PAGE.read_text().split("\n"):
+        heading = _HEADING.fullmatch(line)
+        names = _named(heading["text"]) if heading else []
+        if len(names) > 1:
+            assert _ANCHOR.findall(line) == [name.lower().replace(" ", "-") for name in names]
+
+
 def test_each_section_shows_a_run_of_its_command(
     rows: dict[str, Row], sections: dict[str, Section], reader: PageReader, known: frozenset[str]
 ) -> None:
@@ -239,10 +257,12 @@ def test_each_section_shows_a_run_of_its_command(
 
 
 def test_each_section_leads_to_both_manuals(rows: dict[str, Row], sections: dict[str, Section]) -> None:
+    several = Counter(section.lines for section in sections.values())
     for name, row in rows.items():
-        redis = f"[{name} in Redis](https://redis.io/docs/latest/commands/{row.anchor}/)"
-        valkey = f"[in Valkey](https://valkey.io/commands/{row.anchor}/)"
-        assert f"{redis}, {valkey}.\n" in sections[name].text
+        manual = "Redis" if several[sections[name].lines] == 1 else f"{name} in Redis"
+        redis = f"[{manual}](https://redis.io/docs/latest/commands/{row.anchor}/)"
+        valkey = f"[Valkey](https://valkey.io/commands/{row.anchor}/)"
+        assert re.search(rf"{re.escape(f'{redis}, {valkey}')}[.;]\n", sections[name].text)
 
 
 def test_what_the_table_lacks_and_what_no_page_uses_is_named() -> None:

@@ -95,6 +95,7 @@ def test_a_change_of_what_a_notebook_rests_on_executes_it_again(
     assert printed(executed(project, notebook))[0].endswith(" 2")
 
 
+@pytest.mark.long
 def test_another_server_executes_a_notebook_again(project: Project, redis_url: str) -> None:
     require(
         find(None) != find(EMBEDDED), "only the embedded Valkey; install another (Debian: apt-get install redis-server)"
@@ -309,6 +310,7 @@ def test_its_figure_has_the_colours_of_the_scheme(browser: Browser, site_url: st
     context.close()
 
 
+@pytest.mark.long
 def test_two_builds_are_the_same_byte_for_byte_from_the_run_of_the_notebooks_on(
     tmp_path: Path, copy_sources: Callable[[Path], None], redis_url: str
 ) -> None:

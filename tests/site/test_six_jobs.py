@@ -568,6 +568,7 @@ _SPILT = """[...document.querySelectorAll('ol.jobs :is(.score, .score > *, small
 }).map(part => part.textContent)"""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("query", _STATES.values(), ids=_STATES)
 def test_everything_fits(visit: OpenPage, query: str) -> None:
     page = visit(query)
@@ -578,6 +579,7 @@ def test_everything_fits(visit: OpenPage, query: str) -> None:
         assert page.evaluate(_SPILT) == [], width
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("query", _STATES.values(), ids=_STATES)
 def test_everything_can_be_tapped(visit: OpenPage, query: str) -> None:
     page = visit(query, width=320)
@@ -607,6 +609,7 @@ _FAINT = """() => {
 }"""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("query", ["", _STATES["pops"], _STATES["bad"]], ids=["start", "pops", "bad"])
 def test_every_text_can_be_read(visit: OpenPage, query: str, scheme: str) -> None:
