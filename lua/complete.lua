@@ -12,6 +12,7 @@
 -- -3  it is not active                -9  it has children that failed
 --
 -- Error: ERR job ...  a job that is not plain: it has a parent, deduplication, or the option removeOnComplete.
+--        ERR arguments ...  one is missing, or is no number.
 -- Nothing is written then, nor for any of the numbers below 0.
 --
 -- Leaves a plain job as moveToFinished-14 of BullMQ 6.2.0 does, called without metrics and without asking for a next

@@ -47,7 +47,8 @@ local function field(id, name)
 end
 -- What is said of a time that may be unknown, such as ", added 3 min ago".
 local function since(form, time)
-  return time and string.format(form, duration(now - time)) or ""
+  local known = tonumber(time)
+  return known and string.format(form, duration(now - known)) or ""
 end
 local function age(id)
   return since(", added %s ago", field(id, "timestamp"))
@@ -93,6 +94,8 @@ local function sayWhyInNoList()
     say("job %s: finished%s", asked, since(", %s ago", finished))
   elseif children > 0 then
     warn("job %s waits for its children: %d", asked, children)
+  elseif inWait > MOST_ENTRIES or inActive > MOST_ENTRIES then
+    say("job %s: not among the %d entries of a list that were searched", asked, MOST_ENTRIES)
   else
     warn("job %s has a hash, and is found nowhere: no worker takes it", asked)
   end

@@ -12,6 +12,7 @@
 -- -2  it has no lock                -6  another worker has its lock
 --
 -- Error: ERR job ...  a job that is not plain: it has a parent, deduplication, or the option removeOnFail.
+--        ERR arguments ...  one is missing, or is no number.
 -- Nothing is written then, nor for any of the numbers below 0.
 --
 -- Leaves a plain job as moveToFinished-14 of BullMQ 6.2.0 does, called without metrics and without asking for a next

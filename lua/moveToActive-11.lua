@@ -16,16 +16,17 @@
 -- {0, 0, 0, time}                 nothing waits; the first delayed job is due at that time, in milliseconds
 -- {0, 0, 0, 0}                    nothing waits, or the queue is paused, or enough jobs are active
 --
--- Error, before a job is moved, and whether one waits or not:
--- ERR limiter ...  there is a maximum and no duration. Due delayed jobs are promoted by then.
+-- Errors, before a job is moved, and whether one waits or not. Due delayed jobs are promoted by then.
+-- ERR limiter ...       there is a maximum, and no duration that is a time
+-- ERR lockDuration ...  it is no time, or 0
 --
--- Takes the place of the script of the same name in BullMQ 6.2.0. That one moves the job first and then fails for a
--- missing duration, which leaves it in `active` without a lock. What the server refuses after the move, such as a
--- lockDuration of 0, does that here too. This file stands for the body of upstream's script with its getQueueMetadata
--- and prepareJobForProcessing; each include names its own.
+-- Takes the place of the script of the same name in BullMQ 6.2.0. That one moves the job first and then fails for such
+-- a time, which leaves the job in `active` without a lock. This file stands for the body of upstream's script with its
+-- getQueueMetadata and prepareJobForProcessing; each include names its own.
 
 --- @include "includes/dueJobs"
 --- @include "includes/isHeldBack"
+--- @include "includes/isMilliseconds"
 --- @include "includes/limitedFor"
 --- @include "includes/moveNext"
 --- @include "includes/nextDelayed"
@@ -65,8 +66,11 @@ if heldBack then
   return { 0, 0, 0, 0 }
 end
 local duration = limiter and limiter.duration or meta[4]
-if max and not tonumber(duration) then
+if max and not isMilliseconds(math.abs(tonumber(duration) or -1 / 0), 0) then
   return redis.error_reply("ERR limiter without a duration: set it beside max, in milliseconds")
+end
+if options.token ~= "0" and not isMilliseconds(options.lockDuration, 1) then
+  return redis.error_reply("ERR lockDuration is no time: give the milliseconds for which the worker holds the job")
 end
 
 local id = moveNext(waitKey, prioritizedKey, activeKey, counterKey)

@@ -9,14 +9,17 @@
 -- ARGV[4]  for how long, in milliseconds, further calls do nothing
 --
 -- Returns the ids of the jobs that wait again.
+-- Error, before anything is written: ERR arguments ...  one is no number.
 --
 -- It takes two calls, that far apart. The first notes all active jobs in `stalled`; whoever extends a lock or finishes
 -- a job takes it off. The next looks at those that are left, and moves the ones without a lock. They go to the front
--- of `wait`, before every priority. Takes time in proportion to the active jobs.
+-- of `wait`, before every priority. Each stalled job is searched in `active`: with thousands of both the time grows
+-- with the square of them.
 --
 -- Leaves what moveStalledJobsToWait-9 of BullMQ 6.2.0 leaves.
 
 --- @include "includes/isHeldBack"
+--- @include "includes/isMilliseconds"
 --- @include "includes/maxEvents"
 --- @include "includes/wakeWorker"
 
@@ -48,6 +51,9 @@ local function moveToWait(id, jobKey)
   redis.call("XADD", eventsKey, "*", "event", "stalled", "jobId", id)
 end
 
+if not maxStalls or not isMilliseconds(interval, 1) then
+  return redis.error_reply("ERR arguments: how often a job may stall, and the interval in milliseconds, are numbers")
+end
 if redis.call("EXISTS", checkKey) == 1 then
   return {}
 end

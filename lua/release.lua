@@ -5,12 +5,13 @@
 --
 -- ARGV[1]  id of the job
 -- ARGV[2]  token of its lock
--- ARGV[3]  the score it is to wait with, as takeKeepingScore told it; "" for the front of its tier
+-- ARGV[3]  the score it is to wait with, as takeKeepingScore told it; "" for the front of its tier, where it goes as
+--          well if its priority is another by now
 --
 -- Returns the milliseconds for which the rate limit runs, or 0.
 -- -1  the job does not exist        -3  it is not active
 -- -2  it has no lock                -6  another worker has its lock
--- Nothing is written for these.
+-- Error: ERR score ...  it is no number. Nothing is written then, nor for any of the numbers below 0.
 --
 -- A job in front has the score priority * 2^32, without a counter: those of one tier tie, and their ids decide. No
 -- worker is woken for a job with a priority: whoever gives it back asks again, after the time that is returned.
@@ -27,6 +28,9 @@ local jobKey, waitKey, activeKey, stalledKey, eventsKey = KEYS[1], KEYS[2], KEYS
 local metaKey, prioritizedKey, markerKey, limiterKey = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local id, token, score = ARGV[1], ARGV[2], ARGV[3]
 
+if score ~= "" and not tonumber(score) then
+  return redis.error_reply("ERR score " .. score .. " is not a number; give what takeKeepingScore told, or nothing")
+end
 if redis.call("EXISTS", jobKey) == 0 then
   return -1
 end
@@ -42,7 +46,9 @@ redis.call("DEL", jobKey .. ":lock")
 redis.call("SREM", stalledKey, id)
 local priority = tonumber(redis.call("HGET", jobKey, "priority")) or 0
 if priority > 0 then
-  redis.call("ZADD", prioritizedKey, score ~= "" and score or priority * 0x100000000, id)
+  local front = priority * 0x100000000
+  local isOfItsTier = score ~= "" and tonumber(score) >= front and tonumber(score) < front + 0x100000000
+  redis.call("ZADD", prioritizedKey, isOfItsTier and score or front, id)
 else
   redis.call("RPUSH", waitKey, id)
   local meta = redis.call("HMGET", metaKey, "paused", "concurrency")

@@ -81,7 +81,7 @@ MUTANTS = (
         "return { redis.call('HGETALL'",
     ),
     _mutant("a lock lasts seconds", TAKE, '"PX"', '"EX"'),
-    _mutant("the token 0 locks", TAKE, 'options.token ~= "0"', "options.token"),
+    _mutant("the token 0 locks", TAKE, 'options.token ~= "0" then', "options.token then"),
     _mutant("attempts are not counted", TAKE, 'redis.call("HINCRBY", jobKey, "ats", "1")', ""),
     _mutant(
         "the name comes before the time",

@@ -329,14 +329,6 @@ def _broken(call: Call, index: int, argument: Argument) -> Call:
 
 
 _FAULTS: Sequence[tuple[str, Callable[[int, Parent], Sequence[Command]]]] = (
-    (
-        "take with a lock of no duration",
-        lambda now, _: [queue_calls.take(now, token="t", lock_duration=0)],
-    ),
-    (
-        "take with a duration that no clock has",
-        lambda now, _: [queue_calls.take(now, limiter={"max": 2, "duration": 1e300})],
-    ),
     ("take with options that are no MessagePack", lambda now, _: [_broken(queue_calls.take(now), 2, b"\xc1")]),
     ("add with arguments that are no MessagePack", lambda now, _: [_broken(queue_calls.add(1, timestamp=now), 0, b"")]),
     ("add with a delay that is a map", lambda now, _: [queue_calls.add(1, timestamp=now, options={"delay": {}})]),

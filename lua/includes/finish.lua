@@ -4,12 +4,20 @@
 -- job      {id, token, now, event, field, value}: `event` is "completed" or "failed"; `field` of the job takes `value`
 -- failure  nil, or {stacktrace, attempts}: `attempts` is how often the job may be tried
 --
--- Returns 0, or -2, -3 or -6 with nothing written; the headers of complete.lua and fail.lua say what that means.
+-- Returns 0; or with nothing written -2, -3 or -6, whose meaning the headers of complete.lua and fail.lua tell, or an
+-- error where an argument is missing or is no number.
 --
 -- Stands for the body of upstream's moveToFinished, for a plain job and where no next job is asked for.
 --- @include "checkLock"
+--- @include "isMilliseconds"
 --- @include "maxEvents"
 local function finish(keys, job, failure)
+  if not job.value or not isMilliseconds(job.now, 0) then
+    return redis.error_reply("ERR arguments of job " .. job.id .. ": the time in milliseconds, and behind it a text")
+  end
+  if failure and not (failure.stacktrace and failure.attempts) then
+    return redis.error_reply("ERR arguments of job " .. job.id .. ": stack traces, and behind them a number")
+  end
   local held = checkLock(keys.job .. ":lock", job.token)
   if held == -2 and redis.call("ZSCORE", keys.finished, job.id) == job.now then
     -- A client that lost the reply sends the call again. It is the same call if the value is the same, too.

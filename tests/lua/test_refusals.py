@@ -184,17 +184,34 @@ def test_without_a_duration_ours_refuses_whether_the_limit_is_new_or_not_and_whe
     assert not has(ours, "active")
 
 
-@pytest.mark.parametrize("lock_duration", [0, -1, "soon"])
-def test_a_lock_that_the_server_refuses_leaves_a_job_active_without_one_on_both_sides(
-    lock_duration: int | str, pair: Pair
-) -> None:
-    call = take(NOW, token="token", lock_duration=lock_duration)
-    (answer, packaged), (our_answer, ours) = do(pair, add(1, timestamp=NOW), call)
+NO_TIMES = [0, -1, "soon", 2**53]
+
+
+@pytest.mark.parametrize("lock_duration", NO_TIMES)
+def test_a_lock_that_lasts_no_time_is_refused_before_the_move(lock_duration: int | str, pair: Pair) -> None:
+    (_, _), (_, before) = do(pair, add(1, timestamp=NOW))
+    (answer, packaged), (our_answer, ours) = do(pair, take(NOW, token="token", lock_duration=lock_duration))
+    if lock_duration != 2**53:
+        assert str(answer).startswith("error: ")
+        assert content(packaged, "active") == (b"1",)
+        assert not has(packaged, "1:lock", "prioritized")
+    assert our_answer == ("error: lockDuration is no time: give the milliseconds for which the worker holds the job")
+    assert ours == before
+
+
+def test_without_a_lock_its_duration_does_not_matter(pair: Pair) -> None:
+    (answer, _), (our_answer, _) = do(pair, add(1, timestamp=NOW), take(NOW, token="0", lock_duration=0))
     assert answer == our_answer
-    assert str(answer).startswith("error: ")
-    for database in (packaged, ours):
-        assert content(database, "active") == (b"1",)
-        assert not has(database, "1:lock", "prioritized")
+    assert isinstance(our_answer, list)
+    assert our_answer[1] == b"1"
+
+
+@pytest.mark.parametrize("duration", [math.inf, math.nan, 1e300, 1e17, "inf"])
+def test_a_limit_of_no_time_is_refused_before_the_move(duration: float | str, pair: Pair) -> None:
+    (_, _), (_, before) = do(pair, add(1, timestamp=NOW))
+    _, (our_answer, ours) = do(pair, take(NOW, token="token", limiter={"max": 2, "duration": duration}))
+    assert our_answer == NO_DURATION
+    assert ours == before
 
 
 def test_what_is_held_back_is_answered_before_a_duration_is_missed(pair: Pair) -> None:
@@ -212,7 +229,10 @@ def test_due_jobs_are_promoted_before_a_duration_is_missed(pair: Pair) -> None:
 
 def test_the_refusals_are_those_that_the_headers_name() -> None:
     scripts = queue_calls.own_scripts()
-    for name, starts in ((queue_calls.ADD, ("priority", "deduplication", "repeat")), (TAKE, ("limiter",))):
+    for name, starts in (
+        (queue_calls.ADD, ("priority", "deduplication", "repeat")),
+        (TAKE, ("limiter", "lockDuration")),
+    ):
         header = [line for line in scripts[name].splitlines() if line.startswith("-- ERR ")]
         assert tuple(line.split()[2] for line in header) == starts
         assert scripts[name].count('redis.error_reply("ERR ') == len(starts)

@@ -6,8 +6,9 @@ cluster the queue's name needs a hash tag: ``{orders}``. Threads may share a que
 Times are in seconds.
 
 A client may send a command again whose reply is lost; redis-py 8 does so up to ten times. Most calls leave the same
-when they are sent twice. Three do not, and are sent once, whatever the retries of the client: take, release, and add
-without a ``job_id``. Their connection errors reach you. After one of add or release, nobody knows whether it was done.
+when they are sent twice. Four do not, and are sent once, whatever the retries of the client: take, release,
+change_priority, and add without a ``job_id``. Their connection errors reach you. After one of the last three, nobody
+knows whether it was done.
 A take whose reply is lost looks for the job that it may have moved, whose lock has a token that is this take's alone,
 and returns that job. Where it cannot look, the next take does. What a dead worker held comes back by recover_stalled.
 """
@@ -39,6 +40,9 @@ with contextlib.suppress(ImportError):  # The package valkey is a fork of redis-
 NO_SCRIPT = tuple(client.NoScriptError for client in CLIENTS)
 REPLY_LOST = tuple(error for client in CLIENTS for error in (client.ConnectionError, client.TimeoutError))
 
+REFUSED_BY_SCRIPT = tuple(client.ResponseError for client in CLIENTS)
+UNDECODED: dict[str, Any] = {"NEVER_DECODE": []}  # What a job holds may be no UTF-8, which must not stop its worker.
+
 MAX_PRIORITY = 2**21 - 1
 BLOCK_SECONDS = 2.0
 """How long a take waits for a sign at most, before it looks by itself."""
@@ -61,8 +65,12 @@ class JobError(QueueError):
     """What a script refuses to do with the job ``job_id``. It has written nothing."""
 
     def __init__(self, job_id: str, fault: str) -> None:
-        super().__init__(f"job {job_id} {fault}")
+        super().__init__(job_id, fault)
         self.job_id = job_id
+        self.fault = fault
+
+    def __str__(self) -> str:
+        return f"job {self.job_id} {self.fault}"
 
 
 class JobMissingError(JobError):
@@ -181,10 +189,15 @@ class Plans:
     ) -> Steps[str]:
         """Add a job behind those of its priority, from 1 (first) to 2097151 (last), and return its id.
 
-        A ``job_id`` that exists is not added again, and keeps its place. ``options`` are for BullMQ's workers.
+        A ``job_id`` that exists is not added again, and keeps its place. ``options`` are for BullMQ's workers. So is a
+        job with a parent, or one that is to be removed when it is finished: complete and fail refuse it.
         Raises TypeError or ValueError before anything is sent; ParentMissingError; JobError: it has another parent.
         """
         _require_priority(priority, f"of job {job_id or name}", smallest=1)
+        if not isinstance(job_id, str | None):
+            raise TypeError(f"job_id {job_id!r} is not a text")
+        if undone := sorted({"delay", "deduplication", "debounce", "de", "repeat"} & set(options or {})):
+            raise ValueError(f"options {undone} of job {job_id or name} are not done here: add it by BullMQ")
         if job_id is not None and (not job_id or job_id.isdecimal() or ":" in job_id or job_id in KEYS):
             raise ValueError(f"job_id {job_id!r}: take a text that is no number, no key of the queue, and has no colon")
         family: list[Any] = [None, None, None]
@@ -230,8 +243,7 @@ class Plans:
     def complete(self, job: TakenJob, result: Any = None) -> Steps[None]:
         """Finish a job, with a result that becomes JSON. Raises JobError, such as LockLostError: it was not done."""
         names = (job.id, "active", "completed", "stalled", "events", "meta", "wait", "prioritized")
-        reply = yield from self._run("complete", names, job.id, job.token, _now(), _json(result))
-        _require_done(job.id, reply)
+        yield from self._finish(job, "complete", names, _json(result))
 
     def fail(self, job: TakenJob, error: BaseException | str) -> Steps[None]:
         """Give up a job; it is not tried again. Raises JobError, such as LockLostError: it was not done."""
@@ -239,9 +251,9 @@ class Plans:
         if isinstance(error, BaseException):
             traces.append("".join(traceback.format_exception(error)))
         names = (job.id, "active", "failed", "stalled", "events", "meta", "wait", "prioritized")
-        arguments = (str(error) or repr(error), _json(traces), job.options.get("attempts", 1))
-        reply = yield from self._run("fail", names, job.id, job.token, _now(), *arguments)
-        _require_done(job.id, reply)
+        attempts = job.options.get("attempts")
+        arguments = (str(error) or repr(error), _json(traces), attempts if type(attempts) is int else 1)
+        yield from self._finish(job, "fail", names, *arguments)
 
     def release(self, job: TakenJob) -> Steps[float]:
         """Give a job back: to its place if its score was kept, else to the front of its tier, where ids decide.
@@ -276,7 +288,7 @@ class Plans:
         """Move a waiting job to the back of a tier, or to its front; 0: before all tiers. Raises JobMissingError."""
         _require_priority(priority, f"of job {job_id}", smallest=0)
         names = (job_id, "wait", "prioritized", "active", "meta", "pc", "marker")
-        reply = yield from self._run("changePriority", names, job_id, priority, int(lifo))
+        reply = yield from self._run("changePriority", names, job_id, priority, int(lifo), once=True)
         _require_done(job_id, reply)
 
     def peek(self) -> Steps[Job | None]:
@@ -296,6 +308,16 @@ class Plans:
         reply = yield from self._run("countTiers", ("wait", "prioritized"), *priorities)
         return dict(zip(priorities, reply, strict=True))
 
+    def _finish(self, job: TakenJob, script: str, names: Sequence[str], *arguments: Any) -> Steps[None]:
+        try:
+            reply = yield from self._run(script, names, job.id, job.token, _now(), *arguments)
+        except REFUSED_BY_SCRIPT as error:
+            _, is_of_job, fault = str(error).partition(f"job {job.id} ")
+            if not is_of_job:
+                raise
+            raise JobError(job.id, fault) from error
+        _require_done(job.id, reply)
+
     def _run(self, script: str, names: Sequence[str], *arguments: Any, once: bool = False) -> Steps[Any]:
         text, sha = self._script(script)
         keys = [self._prefix + name for name in names]
@@ -312,6 +334,8 @@ class Plans:
                 text = path.read_text(encoding="utf-8")
             except OSError as error:
                 raise ScriptMissingError(f"{path}: {error.strerror}; copy it there, or correct scripts=") from error
+            if "\n--- @include" in text:
+                raise ScriptMissingError(f"{path}: this is its source, which lacks what it includes; download the file")
             self._scripts[name] = text, hashlib.sha1(text.encode()).hexdigest()
         return self._scripts[name]
 
@@ -426,16 +450,16 @@ class Queue(_Sender):
         if isinstance(step, Sleep):
             return time.sleep(step.seconds)
         if not step.once:
-            return self._client.execute_command(*step.command)
+            return self._client.execute_command(*step.command, **UNDECODED)
         if _is_cluster(self._client):  # It does not retry what is sent to a node by name.
             node = self._client.get_node_from_key(step.key)
-            return self._client.execute_command(*step.command, target_nodes=node)
+            return self._client.execute_command(*step.command, target_nodes=node, **UNDECODED)
         # The retries of a client are in its execute_command; a connection has none for a command.
         pool = self._client.connection_pool
         connection = _lend(pool)
         try:
             connection.send_command(*step.command)
-            return connection.read_response()
+            return connection.read_response(disable_decoding=True)
         finally:
             pool.release(connection)
 
@@ -460,16 +484,16 @@ class AsyncQueue(_Sender):
         if isinstance(step, Sleep):
             return await asyncio.sleep(step.seconds)
         if not step.once:
-            return await self._client.execute_command(*step.command)
+            return await self._client.execute_command(*step.command, **UNDECODED)
         if _is_cluster(self._client):
             await self._client.initialize()
             node = self._client.get_node_from_key(step.key)
-            return await self._client.execute_command(*step.command, target_nodes=node)
+            return await self._client.execute_command(*step.command, target_nodes=node, **UNDECODED)
         pool = self._client.connection_pool
         connection = await _lend(pool)
         try:
             await connection.send_command(*step.command)
-            return await connection.read_response()
+            return await connection.read_response(disable_decoding=True)
         finally:
             await pool.release(connection)
 

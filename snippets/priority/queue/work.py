@@ -25,6 +25,8 @@ def main(client: Redis) -> None:
 
     while job := queue.take("worker-1"):
         try:
+            if job.deferred_failure:
+                raise RuntimeError(job.deferred_failure)
             result = work(job)
         except RuntimeError as error:
             queue.fail(job, error)

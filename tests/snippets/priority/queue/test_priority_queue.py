@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import pickle
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import lua_under_test
 import pytest
 import redis.asyncio
 import valkey
@@ -424,9 +426,9 @@ def test_a_job_that_is_not_plain_is_not_finished(
     job = taken(queue)
     opened.look.hset(opened.key("1"), field, value)
     before = opened.keys()
-    with pytest.raises(ResponseError, match=f"job 1 {why}.*; let BullMQ finish it"):
+    with pytest.raises(JobError, match=f"job 1 {why}.*; let BullMQ finish it"):
         queue.complete(job)
-    with pytest.raises(ResponseError, match=f"job 1 {why}.*; let BullMQ finish it"):
+    with pytest.raises(JobError, match=f"job 1 {why}.*; let BullMQ finish it"):
         queue.fail(job, "why")
     assert opened.keys() == before
 
@@ -509,3 +511,87 @@ def test_the_tasks_of_a_loop_may_share_a_queue(open_kind: Callable[[str], Opened
             return [job.id for job in await asyncio.gather(*waiting) if job]
 
     assert sorted(asyncio.run(take_all())) == ["1", "2", "3", "4"]
+
+
+@ONE_KIND
+@pytest.mark.parametrize("option", ["delay", "deduplication", "repeat"])
+def test_what_is_not_done_here_is_refused_when_it_is_added(opened: Opened, option: str) -> None:
+    with pytest.raises(ValueError, match=rf"options \['{option}'\] of job order are not done here"):
+        opened.queue().add("order", {}, priority=1, options={option: 1})
+    assert opened.keys() == {}
+
+
+@ONE_KIND
+def test_a_job_id_that_is_no_text_is_refused(opened: Opened) -> None:
+    with pytest.raises(TypeError, match="job_id 42 is not a text"):
+        opened.queue().add("order", {}, priority=1, job_id=42)  # type: ignore[arg-type]
+    assert opened.keys() == {}
+
+
+@ONE_KIND
+def test_the_source_of_a_script_is_not_taken_for_the_script(opened: Opened) -> None:
+    queue = opened.queue(scripts=lua_under_test.ROOT / "lua")
+    with pytest.raises(ScriptMissingError, match=r"addPrioritizedJob-9\.lua: this is its source.*download the file"):
+        queue.add("order", {}, priority=1)
+    assert opened.keys() == {}
+
+
+def test_a_job_that_is_no_utf_8_is_taken_and_can_be_failed(opened: Opened, queue: Queue) -> None:
+    job_id = queue.add("order", {}, priority=1)
+    with opened.place.look() as client:
+        client.hset(opened.key(job_id), "data", b"\xff")
+    job = taken(queue)
+    assert job.id == job_id
+    queue.fail(job, "no text")
+    assert opened.look.zcard(opened.key("failed")) == 1
+
+
+@ONE_KIND
+def test_attempts_that_are_no_number_do_not_keep_a_job_from_failing(opened: Opened) -> None:
+    queue = opened.queue()
+    queue.add("order", {}, priority=1, options={"attempts": "three"})
+    queue.fail(taken(queue), "no")
+    assert opened.look.zcard(opened.key("failed")) == 1
+
+
+@ONE_KIND
+def test_a_kept_score_of_another_tier_gives_way_to_the_priority(opened: Opened) -> None:
+    queue = opened.queue()
+    queue.add("order", {}, priority=3)
+    job = taken(queue, keep_score=True)
+    queue.change_priority(job.id, 1)
+    queue.release(job)
+    assert opened.look.zscore(opened.key("prioritized"), job.id) == 2**32
+
+
+@ONE_KIND
+@pytest.mark.parametrize(
+    ("script", "keys", "arguments", "fault"),
+    [
+        ("release", 9, ("1", "t", "abc"), "score abc is not a number"),
+        ("complete", 8, ("1", "t", "", "{}"), "arguments of job 1"),
+        ("complete", 8, ("1", "t", 1764547200000), "arguments of job 1"),
+        ("fail", 8, ("1", "t", 1764547200000, "no", "[]", "three"), "arguments of job 1"),
+        ("recoverStalled", 8, ("x", "emq:{orders}:", 1764547200000, 30000), "arguments"),
+        ("recoverStalled", 8, (1, "emq:{orders}:", 1764547200000, 0), "arguments"),
+    ],
+)
+def test_a_script_refuses_what_is_no_number_before_it_writes(
+    opened: Opened, script: str, keys: int, arguments: tuple[Any, ...], fault: str
+) -> None:
+    queue = opened.queue()
+    queue.add("order", {}, priority=1)
+    taken(queue)
+    names = {"release": ("1", "wait", "active"), "recoverStalled": ("stalled", "wait", "active")}
+    first = names.get(script, ("1", "active", script))
+    key_names = [opened.key(name) for name in first] + [opened.key(f"other-{number}") for number in range(keys - 3)]
+    before = opened.keys()
+    text = (opened.scripts / f"{script}.lua").read_text()
+    with opened.place.look() as client, pytest.raises(ResponseError, match=fault):
+        client.eval(text, keys, *key_names, *arguments)
+    assert opened.keys() == before
+
+
+def test_an_error_of_a_job_survives_the_way_to_another_process() -> None:
+    error = pickle.loads(pickle.dumps(LockLostError("7", "is gone")))
+    assert (type(error), error.job_id, str(error)) == (LockLostError, "7", "job 7 is gone")
