@@ -384,6 +384,13 @@ def test_a_job_too_deep_in_wait_is_not_searched_for(queue: Queue) -> None:
     queue.do(("LPUSH", "wait", "a", *(f"w{n}" for n in range(9_999)), "b"), ("HSET", "a", "name", "x"))
     assert queue.of_job("a") == ["job a: in wait, which goes before any tier", "  0 before it"]
     assert queue.lines("b")[0] == "! job b does not exist"
+    queue.do(("LPUSH", "wait", "c", *(f"v{n}" for n in range(9_999))), ("HSET", "b", "name", "x"))
+    assert queue.of_job("b") == ["job b: not among the 10000 entries of a list that were searched"]
+
+
+def test_a_time_that_is_none_is_left_out(queue: Queue) -> None:
+    queue.do(("LPUSH", "wait", "a"), ("HSET", "a", "timestamp", "soon"))
+    assert queue.of_job("a") == ["job a: in wait, which goes before any tier", "  0 before it"]
 
 
 @pytest.mark.parametrize(("prefix", "name"), [("bull", "orders"), ("emq", "{orders}")])
