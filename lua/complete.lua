@@ -37,16 +37,6 @@ if refusal then
   return refusal
 end
 
-local keys = {
-  job = jobKey,
-  active = KEYS[2],
-  finished = KEYS[3],
-  stalled = KEYS[4],
-  events = KEYS[5],
-  meta = KEYS[6],
-  wait = KEYS[7],
-  prioritized = KEYS[8],
-}
 local job = {
   id = id,
   token = ARGV[2],
@@ -55,4 +45,4 @@ local job = {
   field = "returnvalue",
   value = ARGV[4],
 }
-return finish(keys, job)
+return finish(KEYS, job)

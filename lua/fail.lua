@@ -31,16 +31,6 @@ if refusal then
   return refusal
 end
 
-local keys = {
-  job = jobKey,
-  active = KEYS[2],
-  finished = KEYS[3],
-  stalled = KEYS[4],
-  events = KEYS[5],
-  meta = KEYS[6],
-  wait = KEYS[7],
-  prioritized = KEYS[8],
-}
 local job = {
   id = id,
   token = ARGV[2],
@@ -49,4 +39,4 @@ local job = {
   field = "failedReason",
   value = ARGV[4],
 }
-return finish(keys, job, { stacktrace = ARGV[5], attempts = tonumber(ARGV[6]) })
+return finish(KEYS, job, { stacktrace = ARGV[5], attempts = tonumber(ARGV[6]) })

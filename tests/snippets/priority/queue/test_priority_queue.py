@@ -16,7 +16,7 @@ import lua_under_test
 import pytest
 import redis.asyncio
 import valkey
-from queue_clients import NAME, Opened
+from queue_clients import KINDS, NAME, Opened
 from redis import ResponseError
 from snippets.priority.queue.priority_queue import (
     BLOCK_SECONDS,
@@ -595,3 +595,22 @@ def test_a_script_refuses_what_is_no_number_before_it_writes(
 def test_an_error_of_a_job_survives_the_way_to_another_process() -> None:
     error = pickle.loads(pickle.dumps(LockLostError("7", "is gone")))
     assert (type(error), error.job_id, str(error)) == (LockLostError, "7", "job 7 is gone")
+
+
+@pytest.mark.parametrize("opened", [name for name, kind in KINDS.items() if kind.on != "cluster"], indirect=True)
+def test_a_connection_is_given_back_after_each_call(opened: Opened) -> None:
+    queue = opened.queue(max_connections=1)
+    for _ in range(3):
+        queue.add("order", {}, priority=1)
+        queue.release(taken(queue))
+
+
+@ONE_KIND
+def test_a_take_that_is_limited_waits_no_longer_than_it_is_told(opened: Opened) -> None:
+    queue = opened.queue()
+    queue.add("order", {}, priority=1)
+    opened.look.hset(opened.key("meta"), mapping={"max": 1, "duration": 60000})
+    opened.look.set(opened.key("limiter"), 1, px=60000)
+    began = time.monotonic()
+    assert queue.take("worker", timeout=0.1) is None
+    assert time.monotonic() - began < 10
