@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from components import require
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from priority_site.notebooks import Project, execute
 from redis_transcripts.server import Server, find
@@ -96,3 +96,11 @@ def browser() -> Iterator[Browser]:
         running = playwright.chromium.launch(executable_path=chromium, args=_CHROMIUM_FLAGS)
         yield running
         running.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A reader's browser, which may copy."""
+    opened = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    yield opened
+    opened.close()

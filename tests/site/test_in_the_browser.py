@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
@@ -22,13 +20,6 @@ OTHER_PATHS = [
     "404.html",
 ]
 ALL_PATHS = [*PATHS, *(pytest.param(path, marks=pytest.mark.long) for path in OTHER_PATHS)]
-
-
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    opened = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import packaged
@@ -59,13 +58,6 @@ def test_a_file_of_the_site_is_the_script_behind_its_licence_and_loads(site: Pat
     assert "@include" not in script
     with Redis.from_url(redis_url) as redis:
         assert redis.script_exists(redis.script_load(offered)) == [True]
-
-
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    opened = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
